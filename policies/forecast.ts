@@ -12,7 +12,7 @@ export type Forecast =
   | { readonly outcome: 'runs_out'; readonly atMs: number }
   | { readonly outcome: 'lasts' };
 
-export interface RunOutQuestion {
+export interface RunOutInput {
   readonly usage: readonly DailyUsage[];
   readonly left: number;
   readonly nowMs: number;
@@ -31,7 +31,7 @@ export interface History {
 }
 
 /** Returns undefined without a complete day of history. Today counts with its remaining part. */
-export function runOut({ usage, left, nowMs, untilMs, zone }: RunOutQuestion): Forecast | undefined {
+export function runOut({ usage, left, nowMs, untilMs, zone }: RunOutInput): Forecast | undefined {
   const today = dayNumber(dayIn(zone, nowMs));
   const history = historyBefore(usage, today);
   if (history === undefined) return undefined;

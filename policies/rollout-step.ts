@@ -12,7 +12,7 @@ export type RolloutStep = (typeof ROLLOUT_STEPS)[number];
 
 export const ROLLOUT_CLASSES: readonly RolloutClass[] = ['cost', 'capacity'];
 
-export interface RolloutStanding {
+export interface RolloutStatus {
   readonly step: RolloutStep;
   readonly mode: Mode;
   readonly from?: string;
@@ -21,11 +21,11 @@ export interface RolloutStanding {
 }
 
 /** @param subjects - `rolloutSubjects`: the closest that names the class decides, and a report counts that is as close. */
-export function rolloutStanding(
+export function rolloutStatus(
   ruleClass: RolloutClass,
   subjects: readonly string[],
   rollouts: ReadonlyMap<string, Rollout>,
-): RolloutStanding {
+): RolloutStatus {
   let reportedMs: number | undefined;
   for (const from of subjects) {
     const rollout = rollouts.get(from);
@@ -67,7 +67,7 @@ interface RolloutNeed {
 }
 
 export function rolloutNeeds(
-  { step, reportedMs }: Pick<RolloutStanding, 'step' | 'reportedMs'>,
+  { step, reportedMs }: Pick<RolloutStatus, 'step' | 'reportedMs'>,
   facts: RolloutFacts,
   settings: RolloutSettings,
 ): readonly RolloutNeed[] {
@@ -98,13 +98,13 @@ export interface RolloutChange {
   readonly reportedMs: number | null;
 }
 
-export function stepOn({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
+export function stepOn({ step, reportedMs }: RolloutStatus): RolloutChange | undefined {
   const next = nextStep(step === 'shadow' ? 'reported' : step);
   return next && { mode: next === 'reported' ? 'shadow' : next, reportedMs: reportedMs ?? null };
 }
 
 /** One step back, never below shadow: only `out` takes rules out of it. Undefined: there is none. */
-export function stepBack({ step, reportedMs }: RolloutStanding): RolloutChange | undefined {
+export function stepBack({ step, reportedMs }: RolloutStatus): RolloutChange | undefined {
   if (step === 'shadow' || step === 'off') return undefined;
   if (step === 'reported') return { mode: 'shadow', reportedMs: null };
   return { mode: step === 'enforce' ? 'warn' : 'shadow', reportedMs: reportedMs ?? null };

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { anchorOf } from '../cdk/monitoring/runbook.ts';
+import { headingAnchor } from '../cdk/monitoring/runbook.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { COMMANDS } from '../scripts/cli/commands.ts';
 
@@ -19,7 +19,7 @@ const documents = [
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 const withoutCode = (text: string): string => text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
 const anchorsOf = (file: string): readonly string[] =>
-  [...withoutCode(textOf(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+  [...withoutCode(textOf(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => headingAnchor(heading));
 
 /** Shell lines without comments, continued ones joined, and text between backticks. */
 const shownIn = (text: string): readonly string[] => [

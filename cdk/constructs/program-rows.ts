@@ -2,7 +2,7 @@
 import * as names from '../../functions/names.ts';
 import type { ProgramName } from '../monitoring/series.ts';
 import type { Settings } from '../settings/deployment.ts';
-import { webhooksAtOnce } from '../settings/webhooks-at-once.ts';
+import { webhookConcurrency } from '../settings/webhook-concurrency.ts';
 import type { LedgerUse } from './table-rights.ts';
 
 export type KeyPattern = string | { readonly prefix: string };
@@ -67,7 +67,7 @@ export function programRows(
       memoryMiB: 256,
       timeoutSeconds: 10,
       // Kept for webhooks, so that nothing else takes it, and no more, so that a flood costs no more.
-      concurrencyMax: webhooksAtOnce(settings.webhooks.jobsPerSecond),
+      concurrencyMax: webhookConcurrency(settings.webhooks.jobsPerSecond),
       use: 'receive',
       secrets: {
         [names.ENV_WEBHOOK_SECRETS_PARAMETER]: parameters.webhookSecrets,

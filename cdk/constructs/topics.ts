@@ -99,7 +99,7 @@ export function alertOnFailedDeployments(
   for (const statement of publishTo(place, topic)) role.addToPolicy(statement);
   new Rule(place, 'Failed', {
     ruleName: `tollgate-${stage}-relay-deployment-failed`,
-    description: 'Tells those on call',
+    description: 'Pages the people on call',
     eventPattern: {
       source: ['aws.ecs'],
       detailType: ['ECS Deployment State Change'],

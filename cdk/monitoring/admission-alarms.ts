@@ -16,7 +16,7 @@ export interface AlarmRow {
   /** Treatment of a period without a value. RelayDisconnected and SweepFailing report silence. @default 'notBreaching' */
   readonly missing?: 'breaching' | 'notBreaching';
   /** Sent by the composite only, so that one outage is one page. */
-  readonly toldBy?: typeof COMPOSITE.name;
+  readonly notifiedBy?: typeof COMPOSITE.name;
   /** Title of its own graph; true: its label. Absent: it shares a graph of dashboard-rows.ts. */
   readonly graph?: string | true;
 }
@@ -37,7 +37,7 @@ export interface AlarmInput {
 export const COMPOSITE = {
   name: 'AdmissionsNotAnswered',
   severity: 'page',
-  says: 'Nobody answers GitLab, or nobody who can read and count: jobs fail, or run without a limit.',
+  says: 'GitLab gets no response, or one made without the ledger or the schema: jobs fail, or run without a limit.',
 } as const;
 
 /** A share of the deadline: what takes longer leaves no room for one bad moment. */
@@ -69,7 +69,7 @@ const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readon
     periods: 3,
     // Every relay says how many it has each minute: one that says nothing is one that is gone.
     missing: 'breaching',
-    toldBy: COMPOSITE.name,
+    notifiedBy: COMPOSITE.name,
   },
   {
     name: 'FallbackShare',
@@ -82,7 +82,7 @@ const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readon
     periodMinutes: 1,
     breach: ['above', FALLBACK_SHARE_MAX],
     periods: [3, 5],
-    toldBy: COMPOSITE.name,
+    notifiedBy: COMPOSITE.name,
   },
   ...(relays > 1 ? [relayMissing(relays)] : []),
   {
@@ -145,7 +145,7 @@ const ruleAlarms: readonly AlarmRow[] = [
   },
   {
     name: 'RelayDirectoryStale',
-    says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot tell rules by group.',
+    says: 'A relay has not received the list of groups for half an hour: after an hour its fallback cannot evaluate rules by group.',
     // A relay's directory is never newer than the table's; DirectoryStale reports an old table.
     formula: 'IF(FILL(directoryAgeSeconds, 3600) > 1800, 0, relayDirectoryAgeSeconds)',
     label: 'Age of the oldest list of groups in a relay, seconds',
@@ -194,7 +194,7 @@ const readingAlarms: readonly AlarmRow[] = [
     graph: 'Schema',
     periodMinutes: 1,
     periods: 2,
-    toldBy: COMPOSITE.name,
+    notifiedBy: COMPOSITE.name,
   },
   {
     name: 'OwnFaults',
@@ -202,7 +202,7 @@ const readingAlarms: readonly AlarmRow[] = [
     formula: 'ownFaults',
     label: 'Mistakes of the relays themselves',
     graph: true,
-    toldBy: COMPOSITE.name,
+    notifiedBy: COMPOSITE.name,
   },
   {
     name: 'UnreadableRequests',

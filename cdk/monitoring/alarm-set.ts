@@ -96,7 +96,7 @@ export function addAlarms(
       datapointsToAlarm: spec.breaching,
       treatMissingData: spec.missing === 'breaching' ? BREACHING : NOT_BREACHING,
     });
-    if (spec.toldBy === undefined) notify(alarm);
+    if (spec.notifiedBy === undefined) notify(alarm);
     else together.push(alarm);
     return alarm;
   });

@@ -5,7 +5,7 @@ import { type AlarmInput, type AlarmRow, admissionAlarms } from './admission-ala
 import { needsOwnMetrics, seriesIn } from './series.ts';
 
 /** The ledger agrees with GitLab and with its own records. */
-const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
+const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   {
     name: 'SweepFailing',
     says: 'The sweep has not run, or GitLab has not answered it, for a quarter of an hour: leaked holds stay.',
@@ -40,7 +40,7 @@ const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   },
   {
     name: 'HealthProblems',
-    says: 'The hourly look found something that no other alarm tells of (tokens, licence, webhooks, clocks, scope, GitLab newer than its descriptors), or has not run twice.',
+    says: 'The hourly health check found a problem without an alarm of its own (tokens, licence, webhooks, clocks, scope, GitLab newer than its descriptors), or has not run twice.',
     // Two looks in a period: after as many minutes of sweeps a period without a look is one that was missed.
     formula: 'IF(FILL(sweepRuns, 0) > 100, FILL(healthProblems, 1), FILL(healthProblems, 0))',
     label: 'Found by the hourly look, or no look',
@@ -51,7 +51,7 @@ const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
     name: 'UnadmittedShare',
     says: 'More than 5 % of the jobs that ran had not been admitted: runners or flags pass Tollgate by.',
     formula: 'IF(ranJobs > 20, 100 * bypassJobs / ranJobs, 0)',
-    label: 'Jobs without an admission, % of those that ran',
+    label: 'Jobs without an admission, % of all that ran',
     periodMinutes: 60,
     breach: ['above', 5],
   },
@@ -61,7 +61,7 @@ const truthAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
 /** It uses AWS's metric, because it must not depend on anything of ours. */
 const watchdogFailing: AlarmRow = {
   name: 'WatchdogFailing',
-  says: 'The watchdog does not run, or could not reach GitLab when it had to: nobody would disarm the controller.',
+  says: 'The watchdog does not run, or could not reach GitLab when it had to: the controller would stay armed without relays.',
   formula: 'watchdogErrors',
   label: 'Errors of the watchdog',
   graph: 'Watchdog',
@@ -77,7 +77,7 @@ const UNREAD_SECONDS = 3_600;
 const endsOfJobsAlarms: readonly AlarmRow[] = [
   {
     name: 'WebhookSilence',
-    says: 'Jobs are admitted, but their ends hardly arrive: GitLab tells none, deliveries are refused, or nobody reads the inbox. Holds wait for the sweep.',
+    says: 'Jobs are admitted, but their ends hardly arrive: GitLab sends none, deliveries are refused, or the inbox is not read. Holds wait for the sweep.',
     formula: [
       // A hundred an hour is more than attackers try, and each may have been the end of a job.
       'IF(FILL(settleRefused, 0) + FILL(settleBroken, 0) > 100, 0,',
@@ -86,7 +86,7 @@ const endsOfJobsAlarms: readonly AlarmRow[] = [
       // Every admitted job ends once. Twenty an hour: with fewer, an hour without an end says nothing.
       'IF(FILL(admitted, 0) > 20, 100 * FILL(jobEvents, 0) / FILL(admitted, 1), 100)))',
     ].join(' '),
-    label: 'Ends told by webhook, % of admissions; 0: refused',
+    label: 'Ends by webhook, % of admissions; 0: refused',
     periodMinutes: 60,
     breach: ['below', 20],
     // Jobs of a night may all take longer than an hour.
@@ -116,9 +116,9 @@ const endsOfJobsAlarms: readonly AlarmRow[] = [
   },
   {
     name: 'RollupLeavesOut',
-    says: 'Owners of limits could not be told of a threshold, or the stream has items that nobody can read.',
+    says: 'Owners of limits could not be notified of a threshold, or the stream has unreadable items.',
     formula: 'rollupLeftOut',
-    label: 'Items passed over and counters not told of',
+    label: 'Items skipped and counters not notified',
     graph: 'Left out of usage and mails',
     // A topic that refuses once takes the same with the next batch.
     periods: [2, 3],
@@ -126,7 +126,7 @@ const endsOfJobsAlarms: readonly AlarmRow[] = [
   {
     name: 'AdmittedYetFailed',
     severity: 'page',
-    says: 'Jobs fail that were admitted: GitLab reads our answers otherwise than they are meant, or somebody else refuses them.',
+    says: 'Jobs fail that were admitted: GitLab misreads our responses, or another controller refuses them.',
     formula: 'FILL(admittedYetFailed, 0)',
     label: 'Admitted jobs that the router failed',
     graph: 'Admitted, yet failed by GitLab',
@@ -141,11 +141,11 @@ const PERIOD_MINUTES = 15;
 const RUN_MINUTES = 5;
 
 /** Alarms of the console and the notices. They use AWS metrics, which are free and independent of ours. */
-function deskAlarms({ noticesMinutes, requeue, console }: AlarmInput): readonly AlarmRow[] {
+function consoleAlarms({ noticesMinutes, requeue, console }: AlarmInput): readonly AlarmRow[] {
   const isRare = noticesMinutes > PERIOD_MINUTES;
   const failing: AlarmRow = {
-    name: 'DeskFailing',
-    says: 'People cannot see or change limits or are not told: the console breaks, or what runs for limits and retries by the clock fails or does not run.',
+    name: 'ConsoleFailing',
+    says: 'Users cannot see or change limits or are not notified: the console fails, or a scheduled program for limits and retries fails or does not run.',
     formula: [
       'ssmLimitsErrors',
       // If they run less often than once per period, NoticesSilent covers their silence.
@@ -166,11 +166,11 @@ function deskAlarms({ noticesMinutes, requeue, console }: AlarmInput): readonly 
   const runs = Math.floor((0.9 * periodMinutes) / RUN_MINUTES);
   const silent: AlarmRow = {
     name: 'NoticesSilent',
-    says: 'Owners of limits are not told what happened to them: the program that does has missed two of its times.',
+    says: 'Owners get no notices about their limits: the notices program has missed two runs.',
     // A whole period of runs of the other program by the clock: so long the deployment is there.
     formula: `IF(FILL(ssmLimitsCalls, 0) < ${runs}, 1, FILL(noticesCalls, 0))`,
-    label: 'Times that owners were told what happened',
-    graph: 'Times that owners were told',
+    label: 'Runs of the notices program',
+    graph: 'Runs of the notices program',
     periodMinutes,
     breach: ['below', 1],
   };
@@ -182,7 +182,7 @@ export type AlarmSpec = ReturnType<typeof complete>;
 const complete = ({ periods = 1, ...row }: AlarmRow) => {
   const [breaching, of] = typeof periods === 'number' ? [periods, periods] : periods;
   return {
-    severity: row.toldBy === undefined ? ('ticket' as const) : ('page' as const),
+    severity: row.notifiedBy === undefined ? ('ticket' as const) : ('page' as const),
     ...{ breach: ['above', 0] as const, missing: 'notBreaching' as const, periodMinutes: 5 },
     ...{ ...row, periods: of, breaching },
   };
@@ -191,8 +191,16 @@ const complete = ({ periods = 1, ...row }: AlarmRow) => {
 /** The alarms by the row of the dashboard that they belong to. */
 export function alarmsByRow(input: AlarmInput) {
   const { answers, reading, ledger, rules } = admissionAlarms(input);
-  const truth = truthAlarms(input);
-  return { answers, reading, ledger, ends: endsOfJobsAlarms, truth, rules, desk: deskAlarms(input) };
+  const agreement = agreementAlarms(input);
+  return {
+    answers,
+    reading,
+    ledger,
+    ends: endsOfJobsAlarms,
+    agreement,
+    rules,
+    console: consoleAlarms(input),
+  };
 }
 
 /** The alarms of a deployment. Those of AWS alone are left if there are no metrics of ours. */
@@ -213,7 +221,7 @@ export function monitoringCounts(input: AlarmInput) {
     alarms: alarms.length,
     /** An alarm on arithmetic is billed for each of its metrics. */
     alarmMetrics: alarms.reduce((sum, { formula }) => sum + seriesIn(formula).length, 0),
-    compositeAlarms: alarms.some(({ toldBy }) => toldBy !== undefined) ? 1 : 0,
+    compositeAlarms: alarms.some(({ notifiedBy }) => notifiedBy !== undefined) ? 1 : 0,
     dashboards: 1,
   };
 }

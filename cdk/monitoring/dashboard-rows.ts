@@ -60,7 +60,7 @@ const ownGraphs = (row: keyof ReturnType<typeof alarmsByRow>, input: AlarmInput)
 export const rowsFor = (input: AlarmInput): readonly Row[] => [
   {
     title: 'Answers',
-    says: 'What GitLab asked and what it was told.',
+    says: 'Admission requests of GitLab and the responses.',
     panels: [
       graph('Admissions by outcome', {
         ...{ stacked: true, periodMinutes: 1, lines: { admitted: 'Admitted', rejected: 'Rejected' } },
@@ -83,7 +83,7 @@ export const rowsFor = (input: AlarmInput): readonly Row[] => [
   },
   {
     title: 'Relays',
-    says: 'Somebody must hold streams, or GitLab fails jobs.',
+    says: 'Without open streams GitLab fails jobs.',
     panels: [
       graph('Open streams', {
         ...{ alarm: 'RelayDisconnected', right: { reconnects: 'Reconnects' } },
@@ -96,7 +96,7 @@ export const rowsFor = (input: AlarmInput): readonly Row[] => [
   },
   {
     title: 'Reading',
-    says: 'Whether the relays understand what GitLab asks. Where they do not, nothing is rejected.',
+    says: 'Admission requests that the relays could read. Relays with a suspect schema reject no job.',
     panels: [
       ...ownGraphs('reading', input),
       graph('Requests that could not be read', {
@@ -106,7 +106,7 @@ export const rowsFor = (input: AlarmInput): readonly Row[] => [
   },
   {
     title: 'Without the ledger',
-    says: 'Answers that a relay gave by itself, and why it had to.',
+    says: 'Decisions that a relay made without the ledger, by cause.',
     panels: [
       graph('Fallback answers', {
         ...{ alarm: 'FallbackShare', right: { fallbackAnswers: 'Answers without the ledger' } },
@@ -128,8 +128,8 @@ export const rowsFor = (input: AlarmInput): readonly Row[] => [
       graph('Webhooks', {
         alarm: 'WebhookSilence',
         right: {
-          jobEvents: 'Ends told',
-          settleRefused: 'Refused: no proof, or too many at once',
+          jobEvents: 'Ends received',
+          settleRefused: 'Refused: no proof, or too many',
           settleBroken: 'Failed',
           impossibleEnds: 'Ends that cannot be',
         },
@@ -151,29 +151,29 @@ export const rowsFor = (input: AlarmInput): readonly Row[] => [
   },
   {
     title: 'Truth',
-    says: 'Whether the books agree with GitLab and with themselves.',
+    says: 'Agreement of the ledger with GitLab and with its records.',
     panels: [
       graph('Sweep', {
         ...{ alarm: 'SweepFailing', right: { healedBySweep: 'Holds that no webhook had ended' } },
       }),
       graph('Holds', { alarm: 'HoldsOverdue', right: { liveHolds: 'Live holds' } }),
-      graph('Jobs nobody admitted', {
+      graph('Jobs without admission', {
         alarm: 'UnadmittedShare',
         right: { bypassJobs: 'Jobs without an admission', outOfScopeJobs: 'Out of scope, not charged' },
       }),
-      ...ownGraphs('truth', input),
+      ...ownGraphs('agreement', input),
     ],
   },
   {
     title: 'Rules and directory',
-    says: 'What decisions rest on.',
+    says: 'Data that decisions use.',
     panels: ownGraphs('rules', input),
   },
   {
-    title: 'Desk',
-    says: 'Where people see and change limits.',
+    title: 'Console and limits',
+    says: 'Console, API and edits of limits.',
     panels: [
-      ...ownGraphs('desk', input),
+      ...ownGraphs('console', input),
       graph('Console: requests', {
         lines: { consoleCalls: 'Requests' },
         right: { consoleRefused: 'Refused', consoleThrottles: 'Throttled' },

@@ -21,7 +21,7 @@ export function glanceWidgets(
 ): Lines {
   const disarm = `glab runner-controller update ${gitlab.controllerId ?? '<controller id>'} --state dry_run`;
   const link = runbookLink(COMPOSITE.name, targets.runbookUrl);
-  const help = `Jobs fail and nobody knows why? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``;
+  const help = `Jobs fail for an unknown reason? Disarm the controller, then look: \`${disarm}\` — ${link}, in \`${RUNBOOK_FILE}\``;
   const words = new cloudwatch.TextWidget({
     markdown: `# Tollgate ${stage}: ${gitlab.instance}\n${help}`,
     width: GRID_COLUMNS,

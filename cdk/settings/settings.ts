@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { isZone } from '../../policies/limits/calendar.ts';
 import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
-import { JOBS_PER_SECOND } from './webhooks-at-once.ts';
+import { JOBS_PER_SECOND } from './webhook-concurrency.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

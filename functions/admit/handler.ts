@@ -3,7 +3,7 @@ import { readAdmitConfig } from '../core/environment/settings.ts';
 import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/estimates.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks, registerKey } from '../core/ledger/instances.ts';
+import { deployedTable, refuseForeignTable, registerKey } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import type { deployedRules } from '../core/rules.ts';
 import { askedAhead } from '../core/store/asked-ahead.ts';
@@ -42,7 +42,7 @@ const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) =>
 });
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
-export const handler = onOwnBooks(
+export const handler = refuseForeignTable(
   table,
   onFunctionUrl(
     admitRoutes({

@@ -1,7 +1,7 @@
 import { isRecord } from '../../policies/document/reading.ts';
 import { decide, recordUnmetered } from '../core/admission/decide.ts';
 import { type DecideDeps, waitsOf } from '../core/admission/judge.ts';
-import { LimitRooms } from '../core/admission/limit-rooms.ts';
+import { HeadroomReader } from '../core/admission/limit-rooms.ts';
 import {
   ADMISSIONS_PATH,
   type AdmissionsResponse,
@@ -48,7 +48,7 @@ export const TOO_LARGE = refused(413, `body is larger than ${BODY_BYTES_MAX} byt
 
 /** Without a web framework: making the first `Request` loads all of `fetch`, a fifth of a cold start. */
 export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<AdmitResponse> {
-  const limitRooms = new LimitRooms(deps);
+  const limitRooms = new HeadroomReader(deps);
   async function admissions(entries: readonly unknown[], body: Envelope): Promise<AdmissionsResponse> {
     const batch = typeof body.batch === 'string' && BATCH.test(body.batch) ? body.batch : undefined;
     const log = batch === undefined ? deps.log : logWith({ batch }, deps.log);
@@ -63,7 +63,7 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
       { ...deps, ...{ log, rooms, onContended } },
       isRecord(body.waiting) ? waitsOf(waitingIn(body.waiting)) : undefined,
     );
-    const room = rooms.told();
+    const room = rooms.read();
     return {
       ...(batch !== undefined && { batch }),
       decisions,

@@ -1,7 +1,7 @@
 /** Shape of the access tables of API and pages. Routes that are not listed are denied. */
 import type { Context } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import { ROLES, whoMayText } from '../core/limits/rights.ts';
+import { ROLES, rolesText } from '../core/limits/rights.ts';
 import type { Roles } from '../core/signin/model.ts';
 
 /** `theirs`: may open it; reads and limit edits are then cut to the caller's subtree. */
@@ -28,15 +28,15 @@ export function accessLevels(roles: Roles): readonly (Level | 'job')[] {
   return ['none', ...ROLES.filter((role) => held[role])];
 }
 
-export const mayEnter = (table: AccessTable, route: string, roles: Roles): boolean => {
+export const isRoleAllowed = (table: AccessTable, route: string, roles: Roles): boolean => {
   const row = table[route];
   return row !== undefined && accessLevels(roles).some((level) => (row[level] ?? 'no') !== 'no');
 };
 
 /** `an owner of the group, of finance or an administrator`. */
-export const whoMayEnter = (table: AccessTable, route: string): string => {
+export const allowedRolesText = (table: AccessTable, route: string): string => {
   const row = table[route];
-  return whoMayText(
+  return rolesText(
     'view',
     ROLES.filter((role) => row !== undefined && row[role] !== 'no'),
   );

@@ -5,14 +5,14 @@ import { placesNow } from '../answers/reading/limits-now.ts';
 import { DynamoDirectoryTable } from '../core/directory/directory-table.ts';
 import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
 import { secretLines, ssmText } from '../core/environment/secrets.ts';
+import { runnerDetails, userNames } from '../core/gitlab/cached-answers.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
-import { runnerDetails, userNames } from '../core/gitlab/kept-answers.ts';
 import { createFleet } from '../core/gitlab/runners.ts';
-import { dynamoRecountOutcomes, dynamoSweepMarks } from '../core/ledger/checkpoints.ts';
+import { dynamoRecountOutcomes, dynamoSweepCheckpoints } from '../core/ledger/checkpoints.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
-import { createLimitsDesk } from '../core/limits/create-limits-desk.ts';
+import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
+import { createLimitEdits } from '../core/limits/create-limit-edits.ts';
 import { createUploads, DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { approvalCheck } from '../core/notify/approval-link.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
@@ -25,11 +25,11 @@ import { dynamoSessionStore } from '../core/signin/dynamo-session-store.ts';
 import { gitlabRoles } from '../core/signin/gitlab-roles.ts';
 import { ownSessions } from '../core/signin/sessions.ts';
 import { dynamoStatementChain } from '../core/statements/closed-statement.ts';
-import { dynamoPriceEditions } from '../core/statements/price-editions.ts';
+import { dynamoPriceLists } from '../core/statements/price-lists.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
-import { tellOwnerBy } from './api/tell-owner.ts';
+import { createOwnerNotifier } from './api/notify-owner.ts';
 import { createConsoleApp } from './app.ts';
 import { readConsoleConfig } from './config.ts';
 import { createAssets } from './pages/assets.ts';
@@ -59,12 +59,12 @@ const limitTable = new DynamoLimitTable(table);
 const places = placesNow({ table: new DynamoDirectoryTable(table), packed: packed.directory, clock });
 const directory = async () => (await places())?.directory;
 
-const marks = dynamoSweepMarks(table);
+const marks = dynamoSweepCheckpoints(table);
 /** The sweep has looked at all jobs of a runner up to such an id. */
 const recentJobIds = async () =>
   [...((await marks.read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo);
 
-const desk = createLimitsDesk({
+const limitEdits = createLimitEdits({
   ...{ table: limitTable, policy, packed: packed.limits.document },
   ...{ directory, ledger, clock, newId, zone },
 });
@@ -74,7 +74,7 @@ const { gitlabUrl } = signInConfig;
 const gitlab = { baseUrl: gitlabUrl, token: secretIn(signInConfig.gitlabTokenParameter), fetch, clock };
 const quickly = { ...gitlab, deadlineMs: RUNNER_DEADLINE_MS };
 const read = createConsoleRead({
-  desk,
+  limitEdits,
   limitTable,
   packedLimits: packed.limits.limits,
   policy,
@@ -87,7 +87,7 @@ const read = createConsoleRead({
     description: `table ${table.table.tableName}`,
     usage,
     chain: dynamoStatementChain(table),
-    prices: dynamoPriceEditions(table),
+    prices: dynamoPriceLists(table),
   },
   recounts: dynamoRecountOutcomes(table),
   counterSnapshots: dynamoCounterSnapshots(table),
@@ -125,8 +125,10 @@ const signIn = createSignIn({
 });
 const { ownersTopicArn: topicArn, approvalKeyParameter, gitlabInstance: instance } = config;
 const parts = {
-  ...{ desk, read, policy, directory, clock, origin, log },
-  ...(topicArn && { tellOwner: tellOwnerBy({ notify: snsNotifier({ topicArn }), ledger, origin }) }),
+  ...{ limitEdits, read, policy, directory, clock, origin, log },
+  ...(topicArn && {
+    notifyOwner: createOwnerNotifier({ notify: snsNotifier({ topicArn }), ledger, origin }),
+  }),
 };
 const pages = createPages({
   ...parts,
@@ -139,7 +141,7 @@ const pages = createPages({
 });
 
 /** Lambda's entry point for people's browsers and for programs; takes function URL events and those of that shape. */
-export const handler = onOwnBooks(
+export const handler = refuseForeignTable(
   table,
   handle(createConsoleApp({ ...parts, signIn, pages, assets: createAssets() })),
 );

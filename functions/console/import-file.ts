@@ -4,11 +4,11 @@ import { type CsvDialect, PLAIN_CSV } from '../core/limits/csv/columns.ts';
 import { exportLimits, totalChanges } from '../core/limits/csv/export-limits.ts';
 import { importLimits } from '../core/limits/csv/import-limits.ts';
 import type { CsvRow } from '../core/limits/csv/read-rows.ts';
-import type { ApplyOutcome, Asker, LiveLimits } from '../core/limits/edit-outcomes.ts';
+import type { ApplyOutcome, LiveLimits, Requester } from '../core/limits/edit-outcomes.ts';
 import { baseOfFile, exportedLimits, NO_SET } from '../core/limits/limit-reads.ts';
 import type { ApiDeps } from './api/api-parts.ts';
 
-type ImportDeps = Pick<ApiDeps, 'desk' | 'policy' | 'directory' | 'clock'>;
+type ImportDeps = Pick<ApiDeps, 'limitEdits' | 'policy' | 'directory' | 'clock'>;
 type ReadSet = Pick<LiveLimits, 'document' | 'limits'>;
 
 /** Spreadsheets of some countries write semicolons and decimal commas. */
@@ -26,10 +26,10 @@ interface LimitsFile {
 }
 
 export async function exportFile(
-  { desk, directory, read }: Pick<ApiDeps, 'desk' | 'directory' | 'read'>,
+  { limitEdits, directory, read }: Pick<ApiDeps, 'limitEdits' | 'directory' | 'read'>,
   dialect: CsvDialect,
 ) {
-  const { document, limits, set, edit } = await exportedLimits(desk);
+  const { document, limits, set, edit } = await exportedLimits(limitEdits);
   const [groups, figures] = [await directory(), await read.limitFigures(limits)];
   const text = exportLimits(document, { version: set ?? NO_SET, directory: groups, figures, dialect });
   return { text, set, name: `limits-${edit}.csv` };
@@ -41,12 +41,12 @@ export async function exportFile(
  *
  * @param isDryRun - an older set is fine as the base while it can be read
  */
-export async function planImport(file: LimitsFile, by: Asker, deps: ImportDeps, isDryRun = false) {
-  const inForce = await exportedLimits(deps.desk);
+export async function planImport(file: LimitsFile, by: Requester, deps: ImportDeps, isDryRun = false) {
+  const inForce = await exportedLimits(deps.limitEdits);
   const fileBase = baseOfFile(file.version, inForce.set);
   const isStale = fileBase !== inForce.set && !(await isInForce(file, inForce, deps));
   const base = isStale ? fileBase : inForce.set;
-  const before = isStale ? await deps.desk.at(base) : inForce;
+  const before = isStale ? await deps.limitEdits.at(base) : inForce;
   const imported = before && (await importRows(file, before, deps));
   if (before === undefined || (isStale && !isDryRun))
     return { ...(await staleImport(imported, base, by, deps)), base };
@@ -77,13 +77,13 @@ async function isInForce(file: LimitsFile, inForce: ReadSet, deps: ImportDeps): 
 async function staleImport(
   imported: Awaited<ReturnType<typeof importRows>> | undefined,
   base: string | undefined,
-  by: Asker,
-  { desk }: ImportDeps,
+  by: Requester,
+  { limitEdits }: ImportDeps,
 ): Promise<Extract<ApplyOutcome, { outcome: 'stale' }>> {
-  if (imported?.ok !== true) return { outcome: 'stale', live: await desk.live() };
+  if (imported?.ok !== true) return { outcome: 'stale', live: await limitEdits.live() };
   // An old set is never published again, so the edit is refused with both versions.
-  const outcome = await desk.apply([{ kind: 'replace', document: imported.document }], {
+  const outcome = await limitEdits.apply([{ kind: 'replace', document: imported.document }], {
     ...{ ...by, why: 'a file of an older set', source: 'file', base },
   });
-  return outcome.outcome === 'stale' ? outcome : { outcome: 'stale', live: await desk.live() };
+  return outcome.outcome === 'stale' ? outcome : { outcome: 'stale', live: await limitEdits.live() };
 }

@@ -9,7 +9,7 @@ import type { ApplyOutcome, EditAuthor } from '../core/limits/edit-outcomes.ts';
 import type { User } from '../core/signin/model.ts';
 import type { ApiDeps } from './api/api-parts.ts';
 
-type RolloutDeps = Pick<ApiDeps, 'desk' | 'read' | 'policy' | 'clock' | 'origin' | 'tellOwner'>;
+type RolloutDeps = Pick<ApiDeps, 'limitEdits' | 'read' | 'policy' | 'clock' | 'origin' | 'notifyOwner'>;
 
 /** Each row has four weeks of days; a page is read in one call. */
 const ROWS_MAX = 500;
@@ -20,7 +20,7 @@ const REPORT_DAYS = 14;
 const TRIES_MAX = 3;
 
 export async function moveRollout(
-  { desk, read }: Pick<RolloutDeps, 'desk' | 'read'>,
+  { limitEdits, read }: Pick<RolloutDeps, 'limitEdits' | 'read'>,
   move: RolloutMove,
   subjects: readonly string[] | 'all',
   user: User,
@@ -42,7 +42,7 @@ export async function moveRollout(
     // Moves back, and forced moves, count as confirmed.
     ...((move.direction === 'back' || move.force) && { confirmed: true }),
   };
-  return { ...planned, applied: await desk.apply(edits, author) };
+  return { ...planned, applied: await limitEdits.apply(edits, author) };
 }
 
 async function listRows(subjects: readonly string[] | 'all', user: User, read: RolloutDeps['read']) {
@@ -62,7 +62,7 @@ async function listRows(subjects: readonly string[] | 'all', user: User, read: R
 
 interface ReportOptions extends Pick<EditAuthor, 'why' | 'source'> {
   /** True if the caller informed the owner; nothing is sent. */
-  readonly told: boolean;
+  readonly informed: boolean;
   readonly days?: number;
 }
 
@@ -71,9 +71,9 @@ export async function reportRollout(
   deps: RolloutDeps,
   subjects: readonly string[],
   user: User,
-  { why, source, told, days = REPORT_DAYS }: ReportOptions,
+  { why, source, informed, days = REPORT_DAYS }: ReportOptions,
 ) {
-  const { read, policy, origin, tellOwner } = deps;
+  const { read, policy, origin, notifyOwner } = deps;
   const messages: OwnerMessage[] = [];
   const { rows } = await read.rollout({ subjects, max: PAGE_ROWS }, user);
   for (const subject of new Set(subjects)) {
@@ -89,14 +89,14 @@ export async function reportRollout(
   let failed: unknown;
   for (const message of messages) {
     try {
-      const outcome = told ? 'told-otherwise' : ((await tellOwner?.(message)) ?? 'no-way');
+      const outcome = informed ? 'informed' : ((await notifyOwner?.(message)) ?? 'no-topic');
       reports.push({ ...message, outcome });
     } catch (error) {
       failed = error;
       break;
     }
   }
-  const sent = reports.filter(({ outcome }) => outcome !== 'no-way');
+  const sent = reports.filter(({ outcome }) => outcome !== 'no-topic');
   const reportedMs = deps.clock.nowMs();
   const edits = sent.map(({ subject }): LimitEdit => ({ kind: 'rollout', subject, reportedMs }));
   const applied =
@@ -109,10 +109,10 @@ export async function reportRollout(
 async function record(
   edits: readonly LimitEdit[],
   by: Omit<EditAuthor, 'base'>,
-  { desk }: RolloutDeps,
+  { limitEdits }: RolloutDeps,
 ): Promise<ApplyOutcome> {
   for (let tries = 1; ; tries += 1) {
-    const applied = await desk.apply(edits, { ...by, base: (await desk.live())?.pointer.set });
+    const applied = await limitEdits.apply(edits, { ...by, base: (await limitEdits.live())?.pointer.set });
     if (applied.outcome !== 'stale' || tries === TRIES_MAX) return applied;
   }
 }

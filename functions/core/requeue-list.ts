@@ -75,7 +75,7 @@ export function dynamoRequeueLists({ table, instance }: InstanceTable) {
 }
 
 /** Undefined unless only in-flight limits rejected the job. */
-export function requeueEntryOf(
+export function toRequeueEntry(
   record: JobRecord,
   before: readonly RequeueEntry[],
   settings: RequeueSettings,

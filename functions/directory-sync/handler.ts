@@ -6,7 +6,7 @@ import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readDirectoryConfig } from '../core/environment/settings.ts';
 import { deployedCalls } from '../core/gitlab/gitlab-fetch.ts';
 import { createGitLabDirectory } from '../core/gitlab/rest-gitlab.ts';
-import { onOwnBooks } from '../core/ledger/instances.ts';
+import { refuseForeignTable } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { signedTable } from '../core/store/signed-table.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -32,7 +32,7 @@ const making = hooks && {
 };
 
 /** Lambda's entry point for the schedule of every five minutes. Give it 240 s: the run asks for 150 and writes after that. */
-export const handler = onOwnBooks(place, async (): Promise<DirectorySyncReport> => {
+export const handler = refuseForeignTable(place, async (): Promise<DirectorySyncReport> => {
   const runId = randomBytes(6).toString('base64url');
   const report = await syncDirectory({ gitlab, table, clock: systemClock, runId });
   logDirectoryReport(report, consoleLog);

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { readHealth } from '../answers/health/judge-health.ts';
 import { HEALTH_ALARM } from '../answers/health/judged.ts';
 import { gitlabUnknown, readGitLabHealth } from '../answers/health/read-gitlab.ts';
-import { dynamoHealthLook } from '../answers/health/read-health.ts';
+import { dynamoHealthCheck } from '../answers/health/read-health.ts';
 import { systemClock as clock, consoleLog as log } from '../core/environment/environment.ts';
 import { secretLines, ssmText } from '../core/environment/secrets.ts';
 import { readDoctorConfig } from '../core/environment/settings.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { ENV_DEPLOYMENT, METRIC_HEALTH_PROBLEMS } from '../names.ts';
 
@@ -39,7 +39,7 @@ async function gitlab() {
 }
 
 /** Give it 240 s: webhooks of many groups take two of its minutes. */
-export const handler = onOwnBooks(table, async () => {
+export const handler = refuseForeignTable(table, async () => {
   const view = await readHealth({ ...table, zone: config.zone, deployed: async () => deployed, gitlab });
   for (const { about, severity, text, remedy } of view.findings)
     if (severity === 'problem' || severity === 'warning')
@@ -49,6 +49,6 @@ export const handler = onOwnBooks(table, async () => {
   log.info('health', report);
   metrics.add(METRIC_HEALTH_PROBLEMS, alarming);
   metrics.flush();
-  await dynamoHealthLook(table).write({ view, deployed });
+  await dynamoHealthCheck(table).write({ view, deployed });
   return report;
 });

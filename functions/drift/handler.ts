@@ -8,12 +8,12 @@ import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readDriftConfig } from '../core/environment/settings.ts';
 import {
   dynamoRecountOutcomes,
-  dynamoSweepMarks,
+  dynamoSweepCheckpoints,
   isRecountLate,
   mendedMs,
 } from '../core/ledger/checkpoints.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
 import { dynamoRecountRounds, recountOn } from '../core/ledger/recount-round.ts';
 import { dynamoPseudonymKeys, replaceUserIds } from '../core/ledger/user-ids.ts';
 import { DynamoLimitTable } from '../core/limits/limit-table.ts';
@@ -22,8 +22,8 @@ import { deployedMetrics } from '../core/metrics.ts';
 import { readPackedPrices, readPackedRules } from '../core/rules.ts';
 import { dynamoSheetStore } from '../core/sheets/sheet-store.ts';
 import { dynamoStatementChain } from '../core/statements/closed-statement.ts';
-import { dynamoPriceEditions } from '../core/statements/price-editions.ts';
-import { placeBy } from '../core/usage/contribution.ts';
+import { dynamoPriceLists } from '../core/statements/price-lists.ts';
+import { placeRecords } from '../core/usage/contribution.ts';
 import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { ENV_DEPLOYMENT, METRIC_DRIFTED_COUNTERS } from '../names.ts';
@@ -48,7 +48,7 @@ const store = new DynamoStore(table);
 const snapshots = dynamoCounterSnapshots(table);
 
 /** Hourly: folds the snapshot, packs sheets, goes on with the recount, once a day closes months. Give it 15 minutes. */
-export const handler = onOwnBooks(table, async (): Promise<string> => {
+export const handler = refuseForeignTable(table, async (): Promise<string> => {
   const startMs = systemClock.monotonicMs();
   const failures: unknown[] = [];
   const attempted = (work: Promise<unknown>): Promise<unknown> =>
@@ -66,9 +66,9 @@ export const handler = onOwnBooks(table, async (): Promise<string> => {
 });
 
 async function notePrices(): Promise<void> {
-  const edition = readPackedPrices(config.rulesFile);
-  const outcome = await dynamoPriceEditions(table).noteInForce(edition, systemClock.nowMs());
-  if (outcome === 'noted') consoleLog.info('prices noted', { policyVersion: edition.policyVersion });
+  const priceList = readPackedPrices(config.rulesFile);
+  const outcome = await dynamoPriceLists(table).noteInForce(priceList, systemClock.nowMs());
+  if (outcome === 'noted') consoleLog.info('prices noted', { policyVersion: priceList.policyVersion });
 }
 
 async function recount(startMs: number): Promise<string> {
@@ -86,7 +86,7 @@ async function recount(startMs: number): Promise<string> {
             random: Math.random,
             log: consoleLog,
           },
-          placeOf: placeBy((await readGroups())?.directory, config.zone),
+          placeOf: placeRecords((await readGroups())?.directory, config.zone),
         }),
       replaceUserIds: async (jobIds) => {
         const names = await replaceUserIds(jobIds, startMs + NAMES_UNTIL_MS, {
@@ -129,7 +129,7 @@ async function packReports(startMs: number): Promise<void> {
     ...{ sheets, zone: config.zone, clock: systemClock },
     readRecords: (jobIds) => store.readRecords(jobIds, { timeoutMs: RECORDS_TIMEOUT_MS }),
     recentJobIds: async () =>
-      [...((await dynamoSweepMarks(table).read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo),
+      [...((await dynamoSweepCheckpoints(table).read())?.runners.values() ?? [])].map(({ seenTo }) => seenTo),
   });
   if (jobs.days > 0) consoleLog.info('jobs packed', { ...jobs });
 }

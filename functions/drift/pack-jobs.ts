@@ -4,7 +4,7 @@ import { type CountBounds, type RecordReader, readRecentRecords } from '../answe
 import { dayText, today } from '../answers/reading/usage-days.ts';
 import type { LedgerClock } from '../core/environment/environment.ts';
 import type { JobRecord } from '../core/ledger/ledger.ts';
-import { addSumTo, type SheetSum, sumOfTally } from '../core/sheets/sheet-rows.ts';
+import { addSumTo, type SheetSum, sumTally } from '../core/sheets/sheet-rows.ts';
 import {
   classRowName,
   JOB_KEYS,
@@ -16,7 +16,7 @@ import {
   type SheetStore,
   scheduleRowKey,
 } from '../core/sheets/sheet-store.ts';
-import { contributionOf, placeBy } from '../core/usage/contribution.ts';
+import { countContribution, placeRecords } from '../core/usage/contribution.ts';
 import { namedSheet, sumsOfSheets } from './pack-sheets.ts';
 
 interface PackJobsDeps extends RecordReader {
@@ -95,12 +95,12 @@ async function packMonth(month: string, packed: readonly string[], nowMs: number
 }
 
 function sumJobs(records: readonly JobRecord[], days: ReadonlySet<string>, zone: string) {
-  const placeOf = placeBy(undefined, zone);
+  const placeOf = placeRecords(undefined, zone);
   const sums = new Map<string, Map<JobSheetKind, Map<string, SheetSum>>>();
   for (const record of records) {
-    const { day, tally, subjects } = contributionOf(record, undefined, placeOf, () => '');
+    const { day, tally, subjects } = countContribution(record, undefined, placeOf, () => '');
     if (!days.has(day)) continue;
-    const sum = sumOfTally(tally);
+    const sum = sumTally(tally);
     const ofDay = sums.get(day) ?? new Map<JobSheetKind, Map<string, SheetSum>>();
     sums.set(day, ofDay);
     for (const [kind, name] of [...jobRows(record, zone), ...classRows(subjects, record)]) {

@@ -11,7 +11,7 @@ import {
   eachSum,
   packedSums,
   type SheetSum,
-  sumOfTally,
+  sumTally,
   WHOLE,
 } from '../core/sheets/sheet-rows.ts';
 import type { PackedDay, Sheet, SheetKind, SheetStore } from '../core/sheets/sheet-store.ts';
@@ -177,7 +177,7 @@ const digestTally = (tally: UsageTally): string =>
 const DIGEST_CHARACTERS = 16;
 
 const packedTallies = (tallies: ReadonlyMap<number, UsageTally>) =>
-  packedSums(new Map([...tallies].map(([id, tally]) => [id, sumOfTally(tally)])));
+  packedSums(new Map([...tallies].map(([id, tally]) => [id, sumTally(tally)])));
 
 function rowIds(known: readonly (Sheet | undefined)[], of: SheetKind): readonly number[] {
   const ids: number[] = [];

@@ -3,7 +3,7 @@ import type { Log } from '../core/environment/environment.ts';
 import { type RecountOutcomes, recountOutcome } from '../core/ledger/checkpoints.ts';
 import type { Counter, JobRecord, RebuildReport } from '../core/ledger/ledger.ts';
 import { COUNTERS_MAX } from '../core/ledger/recount.ts';
-import type { RecordVisit, UsageLook } from '../core/ledger/recount-round.ts';
+import type { RecordVisit, UsageCheck } from '../core/ledger/recount-round.ts';
 import { namesNeedlessly } from '../core/ledger/user-ids.ts';
 import { type CountRecordsDeps, rebuildUsage } from '../core/usage/count-records.ts';
 
@@ -12,7 +12,7 @@ const LINES_MAX = 20;
 /** Reports and stores the result, and repairs nothing: find the cause of drift first. @returns the number of drifting counters */
 export async function reportDrift(
   { drift, unproven, ...counts }: Omit<RebuildReport, 'repaired'>,
-  { startedAtMs, usage }: { readonly startedAtMs: number; readonly usage?: UsageLook },
+  { startedAtMs, usage }: { readonly startedAtMs: number; readonly usage?: UsageCheck },
   { outcomes, log }: { readonly outcomes: Pick<RecountOutcomes, 'write'>; readonly log: Log },
 ): Promise<number> {
   for (const { key, counter, recount } of drift.slice(0, LINES_MAX))
@@ -42,7 +42,7 @@ export async function reportDrift(
 const ITEMS_MAX = 20_000;
 
 interface VisitWork {
-  readonly mend: (recent: readonly JobRecord[]) => Promise<UsageLook>;
+  readonly mend: (recent: readonly JobRecord[]) => Promise<UsageCheck>;
   readonly replaceUserIds: (jobIds: readonly number[]) => Promise<void>;
   readonly keepCounters: (counters: readonly Counter[]) => Promise<void>;
 }
@@ -74,7 +74,7 @@ export function recordVisit(
 }
 
 /** Adds to usage what the stream never delivered of these records; says so only where something was missing. */
-export async function mendUsage(records: readonly JobRecord[], deps: CountRecordsDeps): Promise<UsageLook> {
+export async function mendUsage(records: readonly JobRecord[], deps: CountRecordsDeps): Promise<UsageCheck> {
   const items = records.map((record) => ({ kind: 'record' as const, record }));
   const { records: jobs, changed: mended, failed } = await rebuildUsage(items, deps);
   if (mended + failed > 0) deps.log.warn('usage mended', { jobs, mended, failed });

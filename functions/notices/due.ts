@@ -11,7 +11,7 @@ import { BREAK_GLASS_PAGE } from '../core/notify/console-links.ts';
 import { FINANCE, findRecipient, recipientKey, subjectLabel } from '../core/notify/recipient.ts';
 import { isSent } from '../core/thresholds/alert-records.ts';
 import { listForecastLevels } from '../core/thresholds/levels.ts';
-import { aNotice, countText, cutName, type Notice, quoteText, wholeAmountText } from './notice.ts';
+import { countText, createNotice, cutName, type Notice, quoteText, wholeAmountText } from './notice.ts';
 import {
   type BreakGlassCheckpoint,
   type Cursor,
@@ -69,7 +69,7 @@ function endingNotice(key: string, limit: Limit, grant: Grant, context: NoticeCo
   const { subject, id, unit, zone } = limit;
   const what = `${wholeAmountText(grant.amount, unit, context)} for the ${limitName(limit)} of ${subjectLabel(subject, context.directory)}`;
   const end = `${edgeText(grant.untilMs, 'end', zone)} (${relativeText(context.nowMs, grant.untilMs)})`;
-  return aNotice('grant-ending', subject, context, {
+  return createNotice('grant-ending', subject, context, {
     to: findRecipient(subject, id, context),
     id: `grant:${key}:ending`,
     lines: [`A grant of ${what} counts until ${end}.`, `It was given for ${quoteText(grant.reason)}`],
@@ -139,7 +139,7 @@ function usedNotice(glass: BreakGlass, from: number, to: number, context: Notice
   const { id, subject, untilMs, jobs, per } = glass;
   const most = `${countText(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`;
   const soFar = `${to.toLocaleString('en-US')} so far, at most ${most} until ${instantText(untilMs, context.zone)}`;
-  return aNotice('break-glass-used', subject, context, {
+  return createNotice('break-glass-used', subject, context, {
     id: `break-glass:${id}:used:${to}`,
     lines: [
       `${countText(to - from, 'job')} of ${subjectLabel(subject, context.directory)} passed its limits by break-glass: ${soFar}.`,
@@ -161,7 +161,7 @@ function reviewNotices(
   const owner = findRecipient(subject, undefined, context);
   const recipients = recipientKey(owner) === recipientKey(FINANCE) ? [owner] : [owner, FINANCE];
   return recipients.map((to) =>
-    aNotice('break-glass-review', subject, context, {
+    createNotice('break-glass-review', subject, context, {
       to,
       id: `break-glass:${id}:review:${reviews}`,
       lines: [
@@ -213,7 +213,7 @@ export async function findForecastNotices({ cursor, deps, nowMs, context }: Run)
     const what = `the ${limitName(limit)} of ${subjectLabel(limit.subject, read.directory)}`;
     const measured = { measure: 'forecast', limitAmount: amount } as const;
     const alerted = { ...measured, level: level.name, levelAmount: level.amount, owner: to.owner };
-    const notice = aNotice('forecast-reached', limit.subject, read, {
+    const notice = createNotice('forecast-reached', limit.subject, read, {
       to,
       id: `forecast:${limit.subject}:${id}:${period.key}:${amount}:${level.name}`,
       lines: [

@@ -4,7 +4,7 @@ import { limitsOn } from '../../policies/limits/limits.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
 import { isMoney } from '../../policies/unit.ts';
 import { limitName, limitNameFirst } from '../../policies/unit-texts.ts';
-import { type LoggedChange, loggedChangeOf, rowsOf } from '../core/limits/change-log.ts';
+import { type LoggedChange, parseLoggedChange, rowsOf } from '../core/limits/change-log.ts';
 import type { ChangeRow, Effect, FieldValue } from '../core/limits/edit-model.ts';
 import type { EditRequest, LimitRequest } from '../core/limits/edit-outcomes.ts';
 import { LimitsError } from '../core/limits/limit-table.ts';
@@ -21,8 +21,8 @@ import {
   subjectLabel,
 } from '../core/notify/recipient.ts';
 import {
-  aNotice,
   countText,
+  createNotice,
   cutName,
   cutText,
   type Notice,
@@ -51,7 +51,7 @@ export async function findEditNotices({ cursor, pointer, deps, context }: Run): 
   const items = await limitTable.readLog(last + 1, last - from, { timeoutMs: TIMEOUT_MS });
   for (const item of items.filter(({ edit }) => edit > from).toReversed()) {
     try {
-      const logged = loggedChangeOf(item);
+      const logged = parseLoggedChange(item);
       if (logged.rows === undefined && logged.count > 0) opened += 1;
       if (opened > OPENED_MAX) return { notices, next: { edit: item.edit - 1 } };
       const rows = (await rowsOf(logged, limitTable)) ?? [];
@@ -113,7 +113,7 @@ function changeNotice(to: Recipient, change: Change, of: Edit): Notice {
   };
   const verb = whole ?? EFFECTS[totalEffect(change)].word;
   const label = subjectLabel(subject, of.context.directory);
-  return aNotice(noticeKind(change), subject, of.context, {
+  return createNotice(noticeKind(change), subject, of.context, {
     to,
     id: `edit:${of.edit}:${about}:${subject}:${limit}${id === undefined ? '' : `:${id}`}`,
     lines: [`${names[about]} of ${label} ${verb}: ${fieldsText(change, of.context)}.`, authorLine(of)],
@@ -133,7 +133,7 @@ function manyChangesNotice(to: Recipient, changes: readonly Change[], of: Edit):
   const label = subjectLabel(subject, of.context.directory);
   const isOne = subjects.length === 1;
   const where = isOne ? label : `${label} and ${countText(subjects.length - 1, 'other')}`;
-  return aNotice(EFFECTS[totalEffect(changes.flat())].kind, subject, of.context, {
+  return createNotice(EFFECTS[totalEffect(changes.flat())].kind, subject, of.context, {
     to,
     id: `edit:${of.edit}:many`,
     lines: [
@@ -226,7 +226,7 @@ function waitingNotices(
   const alone = messages === 1 || recipientKey(approver) === recipientKey(FINANCE);
   const about = link === undefined ? '' : ` It is about ${cutName(link)}`;
   return (alone ? [approver] : [approver, FINANCE]).map((to) =>
-    aNotice('request-waiting', subject, context, {
+    createNotice('request-waiting', subject, context, {
       to,
       id: `request:${id}:waiting:${messages}`,
       lines: [
@@ -244,7 +244,7 @@ function decidedNotice(request: LimitRequest, context: NoticeContext): Notice {
   const { note, link, requestedBy } = request;
   const isApproved = state === 'approved';
   const why = note === undefined ? '' : `: ${quoteText(note)}`;
-  return aNotice('request-decided', subject, context, {
+  return createNotice('request-decided', subject, context, {
     to: findRecipient(subject, limit, context),
     id: `request:${id}:${state}`,
     lines: [

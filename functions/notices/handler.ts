@@ -6,7 +6,7 @@ import { readNoticesConfig } from '../core/environment/settings.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
 import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { chatSender } from '../core/notify/chat.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
@@ -56,4 +56,4 @@ const deps: NoticesDeps = {
 };
 
 /** The schedule gives it a minute, and never runs it twice in parallel. */
-export const handler = onOwnBooks(table, () => sendNotices(deps));
+export const handler = refuseForeignTable(table, () => sendNotices(deps));

@@ -22,7 +22,7 @@ import {
 } from '../core/notify/recipient.ts';
 import { readInParts } from '../core/store/parts.ts';
 import { usageOf } from '../core/usage/usage.ts';
-import { aNotice, countText, cutName, type Notice, wholeAmountText } from './notice.ts';
+import { countText, createNotice, cutName, type Notice, wholeAmountText } from './notice.ts';
 import { type Findings, limitsBySubject, type NoticeContext, type NoticesDeps, type Run } from './run.ts';
 
 /** Name of rejected jobs among the counts of a subject. The other names are rules that only warned. */
@@ -159,7 +159,7 @@ function rejectedNotice(
   const [latest] = records;
   // A request may claim any path; the id decides.
   const path = directory?.projectById.get(latest?.facts.projectId ?? 0)?.path;
-  return aNotice('jobs-rejected', subject, context, {
+  return createNotice('jobs-rejected', subject, context, {
     id: `rejected:${id}`,
     lines: [
       `${countText(jobs, 'job')} of ${subjectLabel(subject, directory)} ${jobs === 1 ? 'was' : 'were'} rejected.`,
@@ -263,7 +263,7 @@ function warnedNotice(
 ): Notice {
   const rules = [...more].sort(([, a], [, b]) => b - a).slice(0, CAUSES_MAX);
   const perRule = rules.map(([rule, jobs]) => `${cutName(rule)} ${jobs}`).join(', ');
-  return aNotice('jobs-warned', subject, context, {
+  return createNotice('jobs-warned', subject, context, {
     to: findRecipient(subject, limit, context),
     id: `warned:${id}`,
     lines: [

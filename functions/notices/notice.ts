@@ -44,7 +44,7 @@ export interface Notice {
   readonly alert?: { readonly key: CounterKey; readonly level: AlertedLevel };
 }
 
-export const aNotice = (
+export const createNotice = (
   kind: NoticeKind,
   subject: string,
   context: Ownership,

@@ -5,7 +5,7 @@ import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { type RetryOutcome, retryJob } from '../core/gitlab/rest-gitlab.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
 import { dynamoRequeueLists } from '../core/requeue-list.ts';
 import { deployedRules } from '../core/rules.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
@@ -34,4 +34,4 @@ const deps = {
 };
 
 /** Lambda's entry point for the schedule of every minute. Give it 90 s, and one run at a time. */
-export const handler = onOwnBooks(table, () => requeue(deps));
+export const handler = refuseForeignTable(table, () => requeue(deps));

@@ -11,8 +11,8 @@ import {
   type RequeueEntry,
   type RequeueList,
   type RequeueLists,
-  requeueEntryOf,
   retryClaims,
+  toRequeueEntry,
 } from '../core/requeue-list.ts';
 import type { RulesInForce } from '../core/rules.ts';
 import type { RollupStore } from '../core/usage/rollup-store.ts';
@@ -100,7 +100,7 @@ async function withRejected(settings: RequeueSettings, { agreed, lists, usage, l
   const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
   const found = records.flatMap((record) => {
     if (record === undefined || agreedBy(record.facts.groupIds, agreed) !== settings) return [];
-    return requeueEntryOf(record, list.entries, settings) ?? [];
+    return toRequeueEntry(record, list.entries, settings) ?? [];
   });
   const entries = [...list.entries, ...found].map((entry): RequeueEntry => {
     if (!isOpen(entry) || entry.firstAtMs >= sinceMs) return entry;
@@ -145,7 +145,7 @@ const replaceEntry = (list: RequeueList, entry: RequeueEntry, { lists }: Requeue
 async function save(list: RequeueList, lists: RequeueLists): Promise<RequeueList> {
   const after = await lists.write(list);
   if (after === undefined)
-    throw new Error(`the retries of group ${list.groupId} are worked off by two runs at once`);
+    throw new Error(`the retries of group ${list.groupId} are processed by two runs at the same time`);
   return after;
 }
 

@@ -4,7 +4,7 @@ import { readRollupConfig } from '../core/environment/settings.ts';
 import { exportImages, s3Objects } from '../core/export-images.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { snsNotifier } from '../core/notify/sns.ts';
 import { deployedRules } from '../core/rules.ts';
@@ -13,9 +13,9 @@ import type { TableStreamEvent } from '../core/store/operation.ts';
 import { dynamoAlertRecords } from '../core/thresholds/alert-records.ts';
 import { findLimit } from '../core/thresholds/levels.ts';
 import { thresholdAlerts } from '../core/thresholds/threshold-alerts.ts';
-import { placeAskOf, placeBy } from '../core/usage/contribution.ts';
+import { placeRecords, toGroupQuery } from '../core/usage/contribution.ts';
 import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
-import { type RollUpDeps, rollUp, thresholdTeller } from '../core/usage/roll-up.ts';
+import { createAlertSender, type RollUpDeps, rollUp } from '../core/usage/roll-up.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
 import { runnerNames } from '../core/usage/usage.ts';
 import { ENV_DEPLOYMENT } from '../names.ts';
@@ -65,9 +65,9 @@ const deps: RollUpDeps = {
   clock: systemClock,
   random: Math.random,
   knowPlaces: async (records) => {
-    directory = await directoryFor(records.map(({ facts }) => placeAskOf(facts)));
+    directory = await directoryFor(records.map(({ facts }) => toGroupQuery(facts)));
   },
-  placeOf: (record) => placeBy(directory, config.zone)(record),
+  placeOf: (record) => placeRecords(directory, config.zone)(record),
   nameOf: runnerNames(),
   log: consoleLog,
   metrics: deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock }),
@@ -76,8 +76,8 @@ const deps: RollUpDeps = {
       exportImages(event, { instance: config.gitlabInstance, objects, clock: systemClock, log: consoleLog }),
   }),
   ...(config.thresholdsTopicArn !== undefined && {
-    tellThresholds: thresholdTeller(alertsTo(config.thresholdsTopicArn), consoleLog),
+    sendAlerts: createAlertSender(alertsTo(config.thresholdsTopicArn), consoleLog),
   }),
 };
 
-export const handler = onOwnBooks(table, (event: TableStreamEvent) => rollUp(event, deps));
+export const handler = refuseForeignTable(table, (event: TableStreamEvent) => rollUp(event, deps));

@@ -7,9 +7,9 @@ import { DAY_MS } from '../../policies/limits/calendar.ts';
 import { errorName, type LedgerClock, type Log } from '../core/environment/environment.ts';
 import { isTerminal } from '../core/gitlab/gitlab.ts';
 import { JOB_HOOK_EVENT, parseJobHook } from '../core/gitlab/job-reader.ts';
+import { hintText } from '../core/job-ends/webhook-hints.ts';
 import type { InboxItem, InboxStore } from '../core/ledger/store.ts';
 import { doubling, LedgerError, retried } from '../core/store/table-failure.ts';
-import { hintText } from '../core/truth/webhook-hints.ts';
 import { isSigned, isToken } from './webhook-signature.ts';
 
 export interface SettleAppDeps {
@@ -54,19 +54,19 @@ export function createSettleApp(deps: SettleAppDeps): Hono {
     c.header(PROOF_HEADER, proof);
 
     if (c.req.header('x-gitlab-event') !== JOB_HOOK_EVENT) return respond(c, 'dropped', 200);
-    const truth = parseJobHook(parsedJson(body));
-    if ('problems' in truth) {
-      deps.log.warn('job event unreadable, dropped', { problems: truth.problems });
+    const gitlabJob = parseJobHook(parsedJson(body));
+    if ('problems' in gitlabJob) {
+      deps.log.warn('job event unreadable, dropped', { problems: gitlabJob.problems });
       return respond(c, 'dropped', 200);
     }
     // Not `running` either: see endOfJob.
-    if (!isTerminal(truth.status)) return respond(c, 'dropped', 200);
+    if (!isTerminal(gitlabJob.status)) return respond(c, 'dropped', 200);
 
     const receivedAtMs = deps.clock.nowMs();
     const first = await receivedOnce(
       {
         id: deliveryId(c, body),
-        body: hintText({ groupId, truth }),
+        body: hintText({ groupId, gitlabJob }),
         receivedAtMs,
         untilMs: receivedAtMs + REMEMBERED_MS,
       },

@@ -1,5 +1,12 @@
 import { isRecord, parsedJson } from '../../policies/document/reading.ts';
 import type { UnmeteredResult } from '../core/contract/admissions.ts';
+import {
+  applyHints,
+  type HintDeps,
+  type HintOutcome,
+  parseHintText,
+  type WebhookHint,
+} from '../core/job-ends/webhook-hints.ts';
 import { inboxBody, journalBody } from '../core/ledger/items.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { LedgerKeys } from '../core/store/keys.ts';
@@ -9,13 +16,6 @@ import {
   type TableStreamRecord,
   type TableStreamResponse,
 } from '../core/store/operation.ts';
-import {
-  applyHints,
-  type HintDeps,
-  type HintOutcome,
-  parseHintText,
-  type WebhookHint,
-} from '../core/truth/webhook-hints.ts';
 import { METRIC_IMPOSSIBLE_ENDS, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
 
 export type { TableStreamEvent, TableStreamRecord, TableStreamResponse };
@@ -61,7 +61,7 @@ export async function consume(event: TableStreamEvent, deps: ConsumeDeps): Promi
   if (refused.length > 0)
     log.warn('webhooks reported what cannot be', {
       groups: [...new Set(refused.map(({ groupId }) => String(groupId)))],
-      jobs: refused.map(({ truth }) => String(truth.jobId)),
+      jobs: refused.map(({ gitlabJob }) => String(gitlabJob.jobId)),
     });
   if (metrics !== undefined) measure(hints, outcomes, clock.nowMs(), metrics);
   return {
@@ -107,7 +107,7 @@ function measure(
   nowMs: number,
   metrics: Metrics,
 ): void {
-  hints.forEach(({ truth: { finishedAtMs } }, index) => {
+  hints.forEach(({ gitlabJob: { finishedAtMs } }, index) => {
     const outcome = outcomes[index];
     if (outcome === 'refused') metrics.add(METRIC_IMPOSSIBLE_ENDS, 1);
     // Made-up jobs are no sign that webhooks arrive.

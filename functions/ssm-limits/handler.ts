@@ -5,8 +5,8 @@ import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readSsmLimitsConfig } from '../core/environment/settings.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../core/ledger/instances.ts';
-import { createLimitsDesk } from '../core/limits/create-limits-desk.ts';
+import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
+import { createLimitEdits } from '../core/limits/create-limit-edits.ts';
 import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { readPackedRules } from '../core/rules.ts';
@@ -29,7 +29,7 @@ const deps = {
   path: config.limitsPath,
   parameters: ssmParameters(config.ssmEndpoint),
   imported: dynamoImportedVersions(table),
-  desk: createLimitsDesk({
+  limitEdits: createLimitEdits({
     table: new DynamoLimitTable(table),
     policy: packed.policy,
     packed: packed.limits.document,
@@ -51,4 +51,4 @@ const deps = {
  * Lambda's entry point for the schedule and for changes of parameters. Give it 290 s, one instance, and no retries: the next
  * run does what this one did not.
  */
-export const handler = onOwnBooks(table, (event: unknown): Promise<void> => runOn(event, deps));
+export const handler = refuseForeignTable(table, (event: unknown): Promise<void> => runOn(event, deps));

@@ -18,7 +18,7 @@ import { isRecord, problemText, Reading } from '../../policies/document/reading.
 import type { Policy } from '../../policies/policy.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import type { LedgerClock, Log } from '../core/environment/environment.ts';
-import type { LimitsDesk } from '../core/limits/create-limits-desk.ts';
+import type { LimitEdits } from '../core/limits/create-limit-edits.ts';
 import type { ApplyOutcome } from '../core/limits/edit-outcomes.ts';
 import type { LimitsDocument } from '../core/limits/limit-set.ts';
 import { idOf, kindOf } from '../core/limits/subject-text.ts';
@@ -33,7 +33,7 @@ interface ImportDeps {
   readonly path: string;
   readonly parameters: Parameters;
   readonly imported: ImportedVersions;
-  readonly desk: Pick<LimitsDesk, 'live' | 'apply'>;
+  readonly limitEdits: Pick<LimitEdits, 'live' | 'apply'>;
   readonly packed: LimitsInForce;
   readonly policy: Policy;
   readonly clock: Pick<LedgerClock, 'monotonicMs' | 'sleep' | 'nowMs'>;
@@ -62,19 +62,19 @@ const PROBLEM_CHARACTERS_MAX = 300;
  * @throws {Error} the edit may be made or not; run again.
  */
 async function importParameter(group: number, directory: Directory, deps: ImportDeps) {
-  const { path, parameters, imported, desk, packed, policy, clock, random } = deps;
+  const { path, parameters, imported, limitEdits, packed, policy, clock, random } = deps;
   const name = `${path}/${group}`;
   const [parameter, last] = await Promise.all([parameters.read(name), imported.read(group)]);
   if (isSameVersion(parameter, last)) return { outcome: 'unchanged' } as const;
   const version = parameter?.version;
   const refusedFor = (problems: readonly string[]) => ({ outcome: 'refused', version, problems }) as const;
   const importOnce = async () => {
-    const live = await desk.live();
+    const live = await limitEdits.live();
     const { document } = live ?? packed;
     const wanted = parameter && readParameter(group, parameter, policy, directory, document);
     if (wanted !== undefined && 'problems' in wanted) return refusedFor(wanted.problems);
     const next = replaceLimits(document, group, wanted?.entries ?? [], last?.limits ?? []);
-    const outcome = await desk.apply([{ kind: 'replace', document: next }], {
+    const outcome = await limitEdits.apply([{ kind: 'replace', document: next }], {
       actor: (parameter?.editor ?? `Parameter Store ${name}`).slice(0, ACTOR_CHARACTERS_MAX),
       // IAM decides who may write the parameter. It can do no more than finance.
       rights: [{ role: 'finance' }],
@@ -152,7 +152,7 @@ function describeProblems(
     }
     case 'needs_approval':
       return [
-        'lets jobs go more than half as far again, so somebody else must approve it: make this change in the console or with tollgate budget, where a request is filed',
+        'lets jobs go more than half as far again, so another user must approve it: make this change in the console or with tollgate budget, where a request is filed',
       ];
   }
 }
@@ -187,7 +187,7 @@ function readParameter(
     checkPath(reading.at('path'), group, directory);
     if (reading.at('confirm').isThere) confirmed = reading.at('confirm').boolean();
     const limits = reading.at('limits');
-    if (!limits.isThere) limits.expected('a list of limits; [] takes all of them out');
+    if (!limits.isThere) limits.expected('a list of limits; [] removes them all');
     for (const each of limits.list('limits', LIMITS_MAX)) {
       if (!isRecord(each.value)) each.expected('an object');
       else if (each.at('on').isThere) each.at('on').refuse("not here: the parameter's name has the id");

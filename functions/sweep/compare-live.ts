@@ -4,8 +4,8 @@
  */
 
 import { atOnce } from '../core/environment/environment.ts';
-import type { JobTruth } from '../core/gitlab/gitlab.ts';
-import { type LiveHold, verdictOf } from '../core/truth/verdict.ts';
+import type { GitLabJob } from '../core/gitlab/gitlab.ts';
+import { actionForHold, type LiveHold } from '../core/job-ends/actions.ts';
 import { CALLS_AT_ONCE, type FoundHandler, listRunning, lookUp, readLiveHolds } from './look-up.ts';
 import { keepLive, rememberRunner, type SweepRun } from './run.ts';
 
@@ -22,9 +22,9 @@ export async function compareLive(run: SweepRun): Promise<void> {
   await atOnce([...memory.runners], CALLS_AT_ONCE, async (runnerId) => {
     if (!asking.mayAsk()) return;
     const before = unseen.size;
-    await listRunning(`runners/${runnerId}`, asking, (truth) => {
-      if (unseen.delete(truth.jobId)) noteRunning(truth, run);
-      else if (!liveIds.has(truth.jobId)) untracked.set(truth.jobId, truth);
+    await listRunning(`runners/${runnerId}`, asking, (gitlabJob) => {
+      if (unseen.delete(gitlabJob.jobId)) noteRunning(gitlabJob, run);
+      else if (!liveIds.has(gitlabJob.jobId)) untracked.set(gitlabJob.jobId, gitlabJob);
     });
     if (asking.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
   });
@@ -49,12 +49,12 @@ const foundHandler =
     looked.add(hold.jobId);
     if (answer.kind !== 'answered') return;
     tally.verified += 1;
-    const verdict = verdictOf(hold, answer.value, clock.nowMs());
+    const action = actionForHold(hold, answer.value, clock.nowMs());
     // Due since this run began: the next run asks if the token sees enough to believe a 404.
-    if (verdict.do !== 'expire') await concluding.take(verdict);
+    if (action.do !== 'expire') await concluding.take(action);
   };
 
-function noteRunning({ jobId, runnerId }: JobTruth, { clock, memory, tally, looked }: SweepRun): void {
+function noteRunning({ jobId, runnerId }: GitLabJob, { clock, memory, tally, looked }: SweepRun): void {
   memory.lookedAtMs.set(jobId, clock.nowMs());
   looked.add(jobId);
   tally.verified += 1;

@@ -8,13 +8,13 @@
  */
 
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import type { JobTruth } from '../core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../core/gitlab/gitlab.ts';
+import { actionForJob, endOfJob } from '../core/job-ends/actions.ts';
+import { concludeAll } from '../core/job-ends/conclude.ts';
+import { parseHintText, rootGroupId, type WebhookHint } from '../core/job-ends/webhook-hints.ts';
 import type { JobRecord } from '../core/ledger/ledger.ts';
 import { isLive } from '../core/ledger/settle.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../core/store/keys.ts';
-import { concludeAll } from '../core/truth/conclude.ts';
-import { endOfJob, verdictOn } from '../core/truth/verdict.ts';
-import { parseHintText, rootGroupId, type WebhookHint } from '../core/truth/webhook-hints.ts';
 import { type AskableJob, lookUp } from './look-up.ts';
 import type { SweepRun } from './run.ts';
 import { isUnderWay } from './untracked-jobs.ts';
@@ -49,7 +49,7 @@ type ReportedJob = readonly [jobId: number, hints: readonly WebhookHint[]];
 function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJob[] {
   const byJob = Map.groupBy(
     bodies.flatMap((body) => parseHintText(body) ?? []),
-    ({ truth }) => truth.jobId,
+    ({ gitlabJob }) => gitlabJob.jobId,
   );
   return [...byJob].filter(([jobId]) => !done.has(jobId)).sort(([a], [b]) => a - b);
 }
@@ -65,13 +65,13 @@ async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise
     if (job === undefined) done.add(jobId);
     else wanted.push(job);
   }
-  let answered: { readonly record: JobRecord | undefined; readonly truth: JobTruth }[] = [];
+  let answered: { readonly record: JobRecord | undefined; readonly gitlabJob: GitLabJob }[] = [];
   const conclude = async (): Promise<void> => {
     const batch = answered;
     answered = [];
     const nowMs = clock.nowMs();
-    const verdicts = batch.map(({ record, truth }) => verdictOn(record, truth, nowMs));
-    if (await concludeAll(verdicts, run)) for (const { truth } of batch) done.add(truth.jobId);
+    const actions = batch.map(({ record, gitlabJob }) => actionForJob(record, gitlabJob, nowMs));
+    if (await concludeAll(actions, run)) for (const { gitlabJob } of batch) done.add(gitlabJob.jobId);
   };
   const failed: number[] = [];
   await lookUp(
@@ -81,7 +81,7 @@ async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise
       if (answer.kind === 'failed') failed.push(jobId);
       else if (answer.value === undefined) done.add(jobId);
       else {
-        answered.push({ record, truth: answer.value });
+        answered.push({ record, gitlabJob: answer.value });
         if (isUnderWay(answer.value)) {
           // A made-up end: its charge is corrected when it really ends.
           memory.seenAtMs.delete(jobId);
@@ -115,13 +115,13 @@ function findWanted(
   const hint = own ?? hints[0];
   if (hint === undefined) return undefined;
   const isCharged = record !== undefined && record.state !== 'REJECTED';
-  if (!isCharged && endOfJob(hint.truth, 0).kind !== 'ran') return undefined;
+  if (!isCharged && endOfJob(hint.gitlabJob, 0).kind !== 'ran') return undefined;
   if (own === undefined) {
     const count = (untrackedByGroup.get(hint.groupId) ?? 0) + 1;
     untrackedByGroup.set(hint.groupId, count);
     if (count > UNTRACKED_MAX) return undefined;
   }
-  const { jobId, projectId, runnerId } = hint.truth;
+  const { jobId, projectId, runnerId } = hint.gitlabJob;
   return {
     jobId,
     projectId: record?.facts.projectId ?? projectId,

@@ -10,8 +10,8 @@
  */
 
 import { atOnce } from '../core/environment/environment.ts';
-import { isTerminal, type JobTruth } from '../core/gitlab/gitlab.ts';
-import type { RunnerMark, SweepMarks } from '../core/ledger/checkpoints.ts';
+import { type GitLabJob, isTerminal } from '../core/gitlab/gitlab.ts';
+import type { RunnerCheckpoint, SweepCheckpoints } from '../core/ledger/checkpoints.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import { forgetSeen, type SweepRun } from './run.ts';
 import { isUnderWay, judgePage, UntrackedJobs } from './untracked-jobs.ts';
@@ -27,14 +27,14 @@ export async function findBypass(run: SweepRun): Promise<void> {
   if (!asking.mayAsk()) return;
   const nowMs = clock.nowMs();
   forgetSeen(memory, nowMs - DEEP_EVERY_MS - 2 * OVERLAP_MS);
-  const known: SweepMarks | undefined = await marks.read();
+  const known: SweepCheckpoints | undefined = await marks.read();
   const before = known ?? { sinceMs: nowMs, runners: new Map(), open: new Map() };
   const { sinceMs } = before;
   const runners = new Map(before.runners);
   const untracked = new UntrackedJobs(before.open);
   const search: Search = { run, sinceMs, untracked };
   await untracked.meet(
-    [...run.untracked.values()].filter((truth) => !ranBefore(truth, sinceMs)),
+    [...run.untracked.values()].filter((gitlabJob) => !ranBefore(gitlabJob, sinceMs)),
     run,
   );
 
@@ -59,7 +59,11 @@ export async function findBypass(run: SweepRun): Promise<void> {
 }
 
 /** @returns the mark after: where everything below was looked at, or where to go on. */
-async function searchRunner(runnerId: number, mark: RunnerMark, search: Search): Promise<RunnerMark> {
+async function searchRunner(
+  runnerId: number,
+  mark: RunnerCheckpoint,
+  search: Search,
+): Promise<RunnerCheckpoint> {
   const { clock, asking, memory } = search.run;
   const nowMs = clock.nowMs();
   const { going: resumed, ...whole } = mark;
@@ -85,30 +89,31 @@ async function searchRunner(runnerId: number, mark: RunnerMark, search: Search):
 }
 
 async function lookAt(
-  jobs: readonly JobTruth[],
-  mark: RunnerMark,
+  jobs: readonly GitLabJob[],
+  mark: RunnerCheckpoint,
   pass: Pass,
   { run, sinceMs, untracked }: Search,
 ): Promise<boolean> {
   const { seenAtMs } = run.memory;
-  const fresh: JobTruth[] = [];
-  for (const truth of jobs) {
-    if (untracked.has(truth.jobId)) {
-      if (untracked.show(truth, run) === 'over') fresh.push(truth);
+  const fresh: GitLabJob[] = [];
+  for (const gitlabJob of jobs) {
+    if (untracked.has(gitlabJob.jobId)) {
+      if (untracked.show(gitlabJob, run) === 'over') fresh.push(gitlabJob);
     } else if (
       // Most were there at the last search: that is said by two numbers.
-      isToJudge(truth, mark, pass) &&
-      !seenAtMs.has(truth.jobId) &&
-      !ranBefore(truth, sinceMs) &&
-      (isTerminal(truth.status) || isUnderWay(truth))
+      isToJudge(gitlabJob, mark, pass) &&
+      !seenAtMs.has(gitlabJob.jobId) &&
+      !ranBefore(gitlabJob, sinceMs) &&
+      (isTerminal(gitlabJob.status) || isUnderWay(gitlabJob))
     )
-      fresh.push(truth);
+      fresh.push(gitlabJob);
   }
   if (fresh.length === 0) return true;
-  const isFirst = (truth: JobTruth): boolean => untracked.has(truth.jobId) || isNewSince(truth, mark);
+  const isFirst = (gitlabJob: GitLabJob): boolean =>
+    untracked.has(gitlabJob.jobId) || isNewSince(gitlabJob, mark);
   const judged = await judgePage(fresh, run, isFirst);
   if (judged.undecided || !untracked.add(judged.untracked)) return false;
-  for (const truth of fresh) if (isTerminal(truth.status)) untracked.remove(truth.jobId);
+  for (const gitlabJob of fresh) if (isTerminal(gitlabJob.status)) untracked.remove(gitlabJob.jobId);
   return true;
 }
 
@@ -146,7 +151,7 @@ const DEEP_PAGES_MAX = 200;
 /** Every fifth minute, less the schedule's tolerance. Nothing waits for it: unadmitted jobs take no slot, and webhooks usually charge them. */
 const VISIT_EVERY_MS = 4.5 * MINUTE_MS;
 
-type Pass = Pick<NonNullable<RunnerMark['going']>, 'startMs' | 'deep'>;
+type Pass = Pick<NonNullable<RunnerCheckpoint['going']>, 'startMs' | 'deep'>;
 
 function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   const phaseMs = (((runnerId * 2_654_435_761) % 2 ** 32) / 2 ** 32) * DEEP_EVERY_MS;
@@ -154,25 +159,30 @@ function isDeepDue(runnerId: number, deepMs: number, nowMs: number): boolean {
   return round(nowMs) > round(deepMs);
 }
 
-const isVisitDue = (runnerId: number, mark: RunnerMark | undefined, visitedAtMs: number, nowMs: number) =>
+const isVisitDue = (
+  runnerId: number,
+  mark: RunnerCheckpoint | undefined,
+  visitedAtMs: number,
+  nowMs: number,
+) =>
   mark === undefined ||
   mark.going !== undefined ||
   nowMs - visitedAtMs >= VISIT_EVERY_MS ||
   isDeepDue(runnerId, mark.deepMs, nowMs);
 
-const isNewSince = (truth: JobTruth, { seenTo, passMs }: RunnerMark): boolean =>
-  truth.jobId > seenTo || beganMs(truth) >= passMs - OVERLAP_MS;
+const isNewSince = (gitlabJob: GitLabJob, { seenTo, passMs }: RunnerCheckpoint): boolean =>
+  gitlabJob.jobId > seenTo || beganMs(gitlabJob) >= passMs - OVERLAP_MS;
 
-const isToJudge = (truth: JobTruth, mark: RunnerMark, { deep }: Pass): boolean =>
-  isNewSince(truth, mark) || (deep && beganMs(truth) >= mark.deepMs - OVERLAP_MS);
+const isToJudge = (gitlabJob: GitLabJob, mark: RunnerCheckpoint, { deep }: Pass): boolean =>
+  isNewSince(gitlabJob, mark) || (deep && beganMs(gitlabJob) >= mark.deepMs - OVERLAP_MS);
 
 /** A job without any time never ran: its start will be new. */
-const beganMs = ({ startedAtMs, finishedAtMs }: JobTruth): number =>
+const beganMs = ({ startedAtMs, finishedAtMs }: GitLabJob): number =>
   startedAtMs ?? finishedAtMs ?? Number.NEGATIVE_INFINITY;
 
 function isThrough(
-  jobs: readonly JobTruth[],
-  mark: RunnerMark,
+  jobs: readonly GitLabJob[],
+  mark: RunnerCheckpoint,
   { deep, pages, sinceMs }: Pass & { readonly pages: number; readonly sinceMs: number },
 ): boolean {
   if (jobs.length === 0) return false;
@@ -180,10 +190,10 @@ function isThrough(
   return jobs.some(({ jobId }) => jobId <= mark.seenTo) || jobs.every((job) => ranBefore(job, sinceMs));
 }
 
-const ranBefore = ({ startedAtMs, createdAtMs, status }: JobTruth, sinceMs: number): boolean =>
+const ranBefore = ({ startedAtMs, createdAtMs, status }: GitLabJob, sinceMs: number): boolean =>
   startedAtMs === undefined
     ? isTerminal(status) && (createdAtMs ?? sinceMs) < sinceMs
     : startedAtMs < sinceMs;
 
-const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
+const createdMs = ({ createdAtMs, startedAtMs }: GitLabJob): number =>
   createdAtMs ?? startedAtMs ?? Number.POSITIVE_INFINITY;

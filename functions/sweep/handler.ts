@@ -2,16 +2,16 @@ import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readSweepConfig } from '../core/environment/settings.ts';
 import { deployedCalls } from '../core/gitlab/gitlab-fetch.ts';
 import { createGitLab } from '../core/gitlab/rest-gitlab.ts';
-import { dynamoReportedEnds, dynamoSweepMarks } from '../core/ledger/checkpoints.ts';
+import { chargeBypass } from '../core/job-ends/charge-bypass.ts';
+import { dynamoReportedEnds, dynamoSweepCheckpoints } from '../core/ledger/checkpoints.ts';
 import { dynamoControllerScope } from '../core/ledger/controller.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, dynamoInstanceRegister, onOwnBooks } from '../core/ledger/instances.ts';
+import { deployedTable, dynamoInstanceRegister, refuseForeignTable } from '../core/ledger/instances.ts';
 import { createClosing } from '../core/ledger/rebuild.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { deployedRules } from '../core/rules.ts';
 import { dynamoYetFailed } from '../core/store/health-items.ts';
-import { chargeBypass } from '../core/truth/charge-bypass.ts';
 import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../names.ts';
 import { scopeKeeper } from './keep-scope.ts';
 import { logSweepReport, measureSweepReport, newSweepMemory, type SweepReport } from './run.ts';
@@ -56,7 +56,7 @@ const rememberName = (): Promise<void> =>
   });
 
 /** Lambda's entry point for the schedule of every minute. Give it 90 s: the run takes 50 and ends what it began. */
-export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
+export const handler = refuseForeignTable(table, async (): Promise<SweepReport> => {
   remembered ??= rememberName().catch(() => {
     remembered = undefined;
   });
@@ -64,10 +64,10 @@ export const handler = onOwnBooks(table, async (): Promise<SweepReport> => {
   const report = await sweep({
     gitlab,
     ledger,
-    marks: dynamoSweepMarks(table),
+    marks: dynamoSweepCheckpoints(table),
     reported: dynamoReportedEnds(table),
     scope,
-    chargeBypass: (truths) => chargeBypass(truths, { ...charging, scope: async () => scope }),
+    chargeBypass: (gitlabJobs) => chargeBypass(gitlabJobs, { ...charging, scope: async () => scope }),
     closePeriods,
     memory,
     clock: systemClock,

@@ -1,8 +1,8 @@
 /** Looks up many jobs with few REST calls: in lists of runners and projects, a hundred jobs a page, then one by one. */
 import { atOnce } from '../core/environment/environment.ts';
-import type { JobList, JobTruth } from '../core/gitlab/gitlab.ts';
+import type { GitLabJob, JobList } from '../core/gitlab/gitlab.ts';
+import { type LiveHold, toLiveHold } from '../core/job-ends/actions.ts';
 import { readInParts } from '../core/store/parts.ts';
-import { type LiveHold, toLiveHold } from '../core/truth/verdict.ts';
 import type { GitLabAnswer, SweepGitLab, SweepRun } from './run.ts';
 
 export interface AskableJob {
@@ -13,7 +13,7 @@ export interface AskableJob {
 
 export type FoundHandler<Job> = (
   job: Job,
-  answer: Exclude<GitLabAnswer<JobTruth | undefined>, { kind: 'unsent' }>,
+  answer: Exclude<GitLabAnswer<GitLabJob | undefined>, { kind: 'unsent' }>,
 ) => Promise<void>;
 
 /** A list of running jobs this long belongs to no one runner; what is beyond it is looked for in other ways. */
@@ -21,7 +21,7 @@ const RUNNING_PAGES_MAX = 20;
 /** Among the wanted jobs a page must show two, or asking for them one by one is as cheap; one bad page may be chance. */
 const POOR_PAGES_MAX = 2;
 
-export async function listRunning(list: JobList, asking: SweepGitLab, onJob: (job: JobTruth) => void) {
+export async function listRunning(list: JobList, asking: SweepGitLab, onJob: (job: GitLabJob) => void) {
   let page: string | undefined;
   for (let pages = 1; pages <= RUNNING_PAGES_MAX; pages += 1) {
     const answer = await asking.listJobs(list, { status: 'running', page });
@@ -57,12 +57,12 @@ async function listRecent<Job>(
     if (answer.kind === 'failed') return true;
     const before = wanted.size;
     let lowest = Number.POSITIVE_INFINITY;
-    for (const truth of answer.value.jobs) {
-      lowest = Math.min(lowest, truth.jobId);
-      const job = wanted.get(truth.jobId);
+    for (const gitlabJob of answer.value.jobs) {
+      lowest = Math.min(lowest, gitlabJob.jobId);
+      const job = wanted.get(gitlabJob.jobId);
       if (job === undefined) continue;
-      wanted.delete(truth.jobId);
-      await found(job, { kind: 'answered', value: truth });
+      wanted.delete(gitlabJob.jobId);
+      await found(job, { kind: 'answered', value: gitlabJob });
     }
     // Pages of jobs newer than any wanted one are only the way there.
     if (before - wanted.size < 2 && lowest <= newest) poor += 1;

@@ -3,18 +3,18 @@ import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import {
   GitLabError,
   type GitLabErrorCode,
+  type GitLabJob,
   type JobList,
   type JobsPage,
-  type JobTruth,
 } from '../core/gitlab/gitlab.ts';
 import type { GitLab } from '../core/gitlab/rest-gitlab.ts';
-import type { ReportedEnds, SweepMarkStore } from '../core/ledger/checkpoints.ts';
+import { errorMs } from '../core/job-ends/actions.ts';
+import { type ActionWriter, type ChargeBypass, newConcludeTally } from '../core/job-ends/conclude.ts';
+import type { ReportedEnds, SweepCheckpointStore } from '../core/ledger/checkpoints.ts';
 import type { ControllerScope } from '../core/ledger/controller.ts';
 import type { DueJob, Ledger } from '../core/ledger/ledger.ts';
 import type { ClosedPeriods } from '../core/ledger/rebuild.ts';
 import type { Metrics } from '../core/metrics.ts';
-import { type ChargeBypass, newConcludeTally, type VerdictWriter } from '../core/truth/conclude.ts';
-import { errorMs } from '../core/truth/verdict.ts';
 import * as names from '../names.ts';
 
 export interface SweepDeps {
@@ -23,7 +23,7 @@ export interface SweepDeps {
     Ledger,
     'dueJobs' | 'readRecords' | 'settle' | 'release' | 'expire' | 'postpone' | 'endReservations'
   >;
-  readonly marks: SweepMarkStore;
+  readonly marks: SweepCheckpointStore;
   readonly reported?: ReportedEnds;
   readonly chargeBypass: ChargeBypass;
   readonly closePeriods?: (deadlineMs: number) => Promise<ClosedPeriods>;
@@ -38,13 +38,13 @@ export interface SweepDeps {
 
 export interface SweepRun extends SweepDeps {
   readonly asking: SweepGitLab;
-  readonly concluding: VerdictWriter;
+  readonly concluding: ActionWriter;
   readonly tally: SweepTally;
   readonly looked: Set<number>;
   /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
   readonly live: readonly DueJob[];
   readonly liveIds: ReadonlySet<number>;
-  readonly untracked: Map<number, JobTruth>;
+  readonly untracked: Map<number, GitLabJob>;
 }
 
 /** Installations with a runner per job would fill it; others are asked individually. */

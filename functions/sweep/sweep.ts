@@ -8,8 +8,8 @@
  * Each part has its share of the run's time and calls, and continues where it stopped. A lost process loses no other state.
  */
 
-import { createVerdictWriter } from '../core/truth/conclude.ts';
-import { verdictOf } from '../core/truth/verdict.ts';
+import { actionForHold } from '../core/job-ends/actions.ts';
+import { createActionWriter } from '../core/job-ends/conclude.ts';
 import { compareLive } from './compare-live.ts';
 import { confirmEnds } from './confirm-ends.ts';
 import { findBypass } from './find-bypass.ts';
@@ -37,7 +37,7 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   tally.live = live.length;
   const run: SweepRun = {
     ...{ ...deps, asking, tally, live },
-    concluding: createVerdictWriter({ ...deps, tally }),
+    concluding: createActionWriter({ ...deps, tally }),
     looked: new Set(),
     liveIds: new Set(live.map(({ jobId }) => jobId)),
     untracked: new Map(),
@@ -95,8 +95,8 @@ async function verifyDue(run: SweepRun): Promise<void> {
       if (answer.kind !== 'answered')
         return concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + answer.againMs });
       tally.verified += 1;
-      const verdict = verdictOf(hold, answer.value, clock.nowMs());
-      if (verdict.do !== 'expire' || (await seesEverything())) return concluding.take(verdict);
+      const action = actionForHold(hold, answer.value, clock.nowMs());
+      if (action.do !== 'expire' || (await seesEverything())) return concluding.take(action);
       tally.unaskable += 1;
       return concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + UNASKABLE_MS });
     },

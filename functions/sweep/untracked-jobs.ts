@@ -1,10 +1,10 @@
 import { atOnce } from '../core/environment/environment.ts';
-import { isTerminal, type JobTruth } from '../core/gitlab/gitlab.ts';
+import { type GitLabJob, isTerminal } from '../core/gitlab/gitlab.ts';
+import { actionForJob, endOfJob, type JobAction } from '../core/job-ends/actions.ts';
+import { concludeAll } from '../core/job-ends/conclude.ts';
 import { type ControllerScope, followsNoAnswer, isOutOfScope } from '../core/ledger/controller.ts';
 import type { JobRecord } from '../core/ledger/ledger.ts';
 import { isLive, wasRejected } from '../core/ledger/settle.ts';
-import { concludeAll } from '../core/truth/conclude.ts';
-import { endOfJob, type JobVerdict, verdictOn } from '../core/truth/verdict.ts';
 import { CALLS_AT_ONCE } from './look-up.ts';
 import { rememberSeen, type SweepRun } from './run.ts';
 
@@ -13,51 +13,56 @@ import { rememberSeen, type SweepRun } from './run.ts';
  * @param isFirst - this process certainly meets it first; otherwise it counts only if it makes a difference
  */
 export async function judgePage(
-  truths: readonly JobTruth[],
+  gitlabJobs: readonly GitLabJob[],
   run: SweepRun,
-  isFirst: (truth: JobTruth) => boolean,
-): Promise<{ readonly untracked: readonly JobTruth[]; readonly undecided: boolean }> {
+  isFirst: (gitlabJob: GitLabJob) => boolean,
+): Promise<{ readonly untracked: readonly GitLabJob[]; readonly undecided: boolean }> {
   const { ledger, clock, memory, tally, liveIds, scope } = run;
   const nowMs = clock.nowMs();
-  const held = truths.filter((truth) => isUnderWay(truth) && liveIds.has(truth.jobId));
+  const held = gitlabJobs.filter((gitlabJob) => isUnderWay(gitlabJob) && liveIds.has(gitlabJob.jobId));
   // A job that never ran is not a bypass; its hold is found with the live holds.
-  const unknown = truths.filter((truth) =>
-    isUnderWay(truth) ? !liveIds.has(truth.jobId) : endOfJob(truth, nowMs).kind === 'ran',
+  const unknown = gitlabJobs.filter((gitlabJob) =>
+    isUnderWay(gitlabJob) ? !liveIds.has(gitlabJob.jobId) : endOfJob(gitlabJob, nowMs).kind === 'ran',
   );
   const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
 
-  const untracked: JobTruth[] = [];
-  const over: { readonly truth: JobTruth; readonly verdict: JobVerdict; readonly runClass: RunClass }[] = [];
-  unknown.forEach((truth, index) => {
+  const untracked: GitLabJob[] = [];
+  const over: { readonly gitlabJob: GitLabJob; readonly action: JobAction; readonly runClass: RunClass }[] =
+    [];
+  unknown.forEach((gitlabJob, index) => {
     const record = records[index];
-    if (record === undefined && isOutOfScope(truth, scope, nowMs)) {
+    if (record === undefined && isOutOfScope(gitlabJob, scope, nowMs)) {
       // Counted once, and never charged: neither while it runs nor at its end.
-      rememberSeen(memory, truth.jobId, nowMs);
+      rememberSeen(memory, gitlabJob.jobId, nowMs);
       tally.outOfScope += 1;
-    } else if (isTerminal(truth.status)) {
-      over.push({ truth, verdict: verdictOn(record, truth, nowMs), runClass: classify(record, scope) });
-    } else if (record !== undefined && isLive(record)) held.push(truth);
-    else untracked.push(truth);
+    } else if (isTerminal(gitlabJob.status)) {
+      over.push({
+        gitlabJob,
+        action: actionForJob(record, gitlabJob, nowMs),
+        runClass: classify(record, scope),
+      });
+    } else if (record !== undefined && isLive(record)) held.push(gitlabJob);
+    else untracked.push(gitlabJob);
   });
   const decided = await concludeAll(
-    over.map(({ verdict }) => verdict),
+    over.map(({ action }) => action),
     run,
   );
   if (!decided) return { untracked, undecided: true };
-  for (const truth of held) {
-    rememberSeen(memory, truth.jobId, nowMs);
-    if (isFirst(truth)) tally.ran += 1;
+  for (const gitlabJob of held) {
+    rememberSeen(memory, gitlabJob.jobId, nowMs);
+    if (isFirst(gitlabJob)) tally.ran += 1;
   }
-  for (const { truth, verdict, runClass } of over) {
-    rememberSeen(memory, truth.jobId, nowMs);
-    if (!isFirst(truth) && verdict.do === 'keep') continue;
+  for (const { gitlabJob, action, runClass } of over) {
+    rememberSeen(memory, gitlabJob.jobId, nowMs);
+    if (!isFirst(gitlabJob) && action.do === 'keep') continue;
     tally.ran += 1;
     if (runClass !== 'admitted') tally[runClass] += 1;
   }
   return { untracked, undecided: false };
 }
 
-export const isUnderWay = ({ status }: JobTruth): boolean => status === 'running' || status === 'canceling';
+export const isUnderWay = ({ status }: GitLabJob): boolean => status === 'running' || status === 'canceling';
 
 type RunClass = 'admitted' | 'ranRejected' | 'unadmitted';
 
@@ -88,10 +93,11 @@ export class UntrackedJobs {
     return this.open.has(jobId);
   }
 
-  async meet(truths: readonly JobTruth[], run: SweepRun): Promise<void> {
-    const unknown = truths.filter(
-      (truth) =>
-        !run.memory.seenAtMs.has(truth.jobId) && (!this.has(truth.jobId) || this.show(truth, run) === 'over'),
+  async meet(gitlabJobs: readonly GitLabJob[], run: SweepRun): Promise<void> {
+    const unknown = gitlabJobs.filter(
+      (gitlabJob) =>
+        !run.memory.seenAtMs.has(gitlabJob.jobId) &&
+        (!this.has(gitlabJob.jobId) || this.show(gitlabJob, run) === 'over'),
     );
     if (unknown.length === 0) return;
     const { untracked } = await judgePage(unknown, run, () => true);
@@ -99,7 +105,7 @@ export class UntrackedJobs {
     this.add(untracked);
   }
 
-  show({ jobId, status }: JobTruth, run: SweepRun): 'open' | 'over' {
+  show({ jobId, status }: GitLabJob, run: SweepRun): 'open' | 'over' {
     if (isTerminal(status)) return 'over';
     this.#shown.add(jobId);
     if (!run.liveIds.has(jobId)) return 'open';
@@ -109,8 +115,8 @@ export class UntrackedJobs {
     return 'open';
   }
 
-  add(truths: readonly JobTruth[]): boolean {
-    for (const { jobId, projectId } of truths) {
+  add(gitlabJobs: readonly GitLabJob[]): boolean {
+    for (const { jobId, projectId } of gitlabJobs) {
       this.#shown.add(jobId);
       if (this.has(jobId)) continue;
       if (this.open.size >= OPEN_MAX) return false;
@@ -127,14 +133,17 @@ export class UntrackedJobs {
   /** @param seesEverything - the token lists all runners: to one that does not, everything looks removed. */
   async askAboutUnshown(run: SweepRun, seesEverything: boolean): Promise<void> {
     const unshown = [...this.open].filter(([jobId]) => !this.#shown.has(jobId));
-    const over: JobTruth[] = [];
+    const over: GitLabJob[] = [];
     await atOnce(unshown.slice(0, ASKED_MAX), CALLS_AT_ONCE, async ([jobId, projectId]) => {
       const answer = await run.asking.job(projectId, jobId);
       if (answer.kind === 'unsent') return;
-      const truth = answer.kind === 'answered' ? answer.value : undefined;
-      if (truth !== undefined && isTerminal(truth.status)) over.push(truth);
+      const gitlabJob = answer.kind === 'answered' ? answer.value : undefined;
+      if (gitlabJob !== undefined && isTerminal(gitlabJob.status)) over.push(gitlabJob);
       // Its project is deleted and cannot be charged; a job that waits again will start again.
-      else if (answer.kind === 'answered' && (truth === undefined ? seesEverything : !isUnderWay(truth)))
+      else if (
+        answer.kind === 'answered' &&
+        (gitlabJob === undefined ? seesEverything : !isUnderWay(gitlabJob))
+      )
         this.remove(jobId);
       else this.#putLast(jobId, projectId);
     });

@@ -34,6 +34,6 @@ export async function handler(): Promise<WatchOutcome> {
   else consoleLog.warn('watchdog', { outcome });
   // An error is what the function's alarm counts: the page may have been lost as well.
   if (outcome === 'token_refused') throw new Error('[watchdog] GitLab refuses its token');
-  if (outcome === 'gitlab_unreachable') throw new Error('[watchdog] GitLab could not be told to disarm');
+  if (outcome === 'gitlab_unreachable') throw new Error('[watchdog] GitLab could not be asked to disarm');
   return outcome;
 }

@@ -51,7 +51,7 @@ interface WatchDeps {
 /** Nothing is done if the table does not answer: silence must be seen to be believed. @throws {LedgerError} */
 export async function watch(deps: WatchDeps): Promise<WatchOutcome> {
   const { table, clock } = deps;
-  const [beatAtMs, before] = await Promise.all([table.newestBeatMs(), table.readMark()]);
+  const [beatAtMs, before] = await Promise.all([table.newestHeartbeatMs(), table.readMark()]);
   const heard = [beatAtMs, before?.heardAtMs].filter((atMs) => atMs !== undefined);
   if (heard.length === 0) return 'never_heard';
   const heardAtMs = Math.max(...heard);
@@ -75,12 +75,12 @@ async function disarm(
     return mayDisarm ? 'disarmed' : 'armed';
   } catch (error) {
     if (!(error instanceof GitLabError)) throw error;
-    log.error('watchdog: GitLab could not be told to disarm', { error: error.message });
+    log.error('watchdog: GitLab could not be asked to disarm', { error: error.message });
     return 'gitlab_unreachable';
   }
 }
 
-async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchOutcome> {
+async function actOnSilence(mark: WatchdogState, deps: WatchDeps): Promise<WatchOutcome> {
   const { heardAtMs } = mark;
   const isDone = mark.disarmedForMs === heardAtMs;
   const state = await disarm(!isDone, deps);
@@ -101,15 +101,15 @@ async function actOnSilence(mark: WatchdogMark, deps: WatchDeps): Promise<WatchO
 }
 
 async function watchFailures(
-  mark: WatchdogMark | undefined,
+  mark: WatchdogState | undefined,
   heardAtMs: number,
   deps: WatchDeps,
-): Promise<'disarmed_for_job' | 'gitlab_unreachable' | WatchdogMark | undefined> {
+): Promise<'disarmed_for_job' | 'gitlab_unreachable' | WatchdogState | undefined> {
   const { table, clock, instance } = deps;
   const failed = await table.latestYetFailed();
   if (failed === undefined) return mark;
   const { jobId, atMs } = failed;
-  const { yetFailedMs = 0, yetFailedUnsent, ...silence }: Partial<WatchdogMark> = mark ?? {};
+  const { yetFailedMs = 0, yetFailedUnsent, ...silence }: Partial<WatchdogState> = mark ?? {};
   const isUnsent = yetFailedUnsent === true && atMs === yetFailedMs;
   if ((atMs <= yetFailedMs && !isUnsent) || clock.nowMs() - atMs > NEWS_MS) return mark;
   const state = isUnsent ? 'disarmed' : await disarm(true, deps);
@@ -136,7 +136,7 @@ const PAGES = {
       'Start a relay, or disarm: glab runner-controller update <id> --state dry_run',
   ],
   gitlab_unreachable: [
-    'no relay, and GitLab cannot be told',
+    'no relay, and GitLab is unreachable',
     'While the controller is enabled, GitLab fails every job it would ask about. Nothing was changed.\n' +
       "Disarm by hand: glab runner-controller update <id> --state dry_run. Then see the watchdog's log for why it could not.",
   ],
@@ -165,7 +165,7 @@ async function page(
   });
 }
 
-async function pageSilence(what: keyof typeof PAGES, mark: WatchdogMark, deps: WatchDeps): Promise<void> {
+async function pageSilence(what: keyof typeof PAGES, mark: WatchdogState, deps: WatchDeps): Promise<void> {
   const { heardAtMs, pagedAtMs = Number.NEGATIVE_INFINITY } = mark;
   const nowMs = deps.clock.nowMs();
   if (nowMs - pagedAtMs < PAGE_EVERY_MS) return;
@@ -203,7 +203,7 @@ export function tokenProof({
 
 type WatchTable = ReturnType<typeof dynamoWatchTable>;
 
-export interface WatchdogMark {
+export interface WatchdogState {
   /** A relay was heard then, Unix ms, or up to ten minutes later. */
   readonly heardAtMs: number;
   /** The controller was disarmed in the silence after this time: the same as `heardAtMs` while that silence lasts. */
@@ -225,7 +225,7 @@ export function dynamoWatchTable({
   readonly disarmsAfterFailedJob?: boolean;
 }) {
   const keys = ledgerKeys(instance);
-  const mark = singleItem<WatchdogMark>({
+  const mark = singleItem<WatchdogState>({
     ...{ table, consistent: true, key: keys.watchdogMark, name: "the watchdog's mark" },
     encode: ({ heardAtMs, disarmedForMs, pagedAtMs, yetFailedMs, yetFailedUnsent }) => ({
       he: { N: String(heardAtMs) },
@@ -244,19 +244,19 @@ export function dynamoWatchTable({
     },
   });
   return {
-    async newestBeatMs(): Promise<number | undefined> {
+    async newestHeartbeatMs(): Promise<number | undefined> {
       // One page holds the beats of some ten thousand relays; those of the last hour are kept.
       const ask = { pk: keys.heartbeatPk, attributes: [HEARTBEAT_AT], consistent: true };
       const { items } = await answered('read the heartbeats', unavailable(table), () =>
         queryPage(table, ask, new TimeLimit(TABLE_TIMEOUT_MS)),
       );
-      const beats = items.flatMap((item) => numberIn(item, HEARTBEAT_AT) ?? []);
-      return beats.length === 0 ? undefined : Math.max(...beats);
+      const heartbeats = items.flatMap((item) => numberIn(item, HEARTBEAT_AT) ?? []);
+      return heartbeats.length === 0 ? undefined : Math.max(...heartbeats);
     },
     latestYetFailed: async (): Promise<YetFailedMark | undefined> =>
       disarmsAfterFailedJob ? dynamoYetFailed({ table, instance }).read() : undefined,
-    readMark: (): Promise<WatchdogMark | undefined> => mark.read(),
-    writeMark: (written: WatchdogMark): Promise<void> => mark.write(written),
+    readMark: (): Promise<WatchdogState | undefined> => mark.read(),
+    writeMark: (written: WatchdogState): Promise<void> => mark.write(written),
   };
 }
 

@@ -34,7 +34,7 @@ export const readDuration: Read<number> = (reading) =>
 
 export const LIMIT_TEXTS = {
   owner: text('a name', 100),
-  contact: text('where to reach the owner,', 200),
+  contact: text('a contact of the owner,', 200),
   costCenter: text('a cost center', 100),
   reason: text('a reason', 500),
 };

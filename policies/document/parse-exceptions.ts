@@ -15,7 +15,7 @@ const USERS_MAX = 100;
 const REASON_CHARACTERS_MAX = 200;
 const FREEZES_MAX = 10_000;
 
-const AUTHOR = { by: text('who did it, in a text', REASON_CHARACTERS_MAX), byUser: gitlabId('user') };
+const AUTHOR = { by: text('the author, in a text', REASON_CHARACTERS_MAX), byUser: gitlabId('user') };
 
 export function readBreakGlasses(
   reading: Reading,
@@ -32,7 +32,7 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
     {
       on: (each) => readSubject(each, runnerClasses),
       id: readName,
-      jobs: (each: Reading) => each.integer('how many jobs it lets in', 1, JOBS_MAX),
+      jobs: (each: Reading) => each.integer('the number of jobs it lets in', 1, JOBS_MAX),
       fromMs: edge('start', zone),
       untilMs: edge('end', zone),
       reason: text('why, in a text', REASON_CHARACTERS_MAX),
@@ -54,7 +54,7 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
   if (!/^(?:instance$|group\/|project\/)/.test(subject))
     reading.at('on').expected('instance, {group: 101} or {project: 7}: whose jobs it lets in');
   if (users.length === 0 && !found.protected)
-    reading.refuse('lets everybody in; name users, or protected: true, or both');
+    reading.refuse('lets all users in; name users, or protected: true, or both');
   checkOrder(reading, found);
   if (found.untilMs - found.fromMs > BREAK_GLASS_DAYS_MAX * DAY_MS)
     reading
@@ -70,8 +70,8 @@ function readBreakGlass(reading: Reading, runnerClasses: readonly string[]): Bre
 
 const readReviewed: Read<BreakGlass['reviewed']> = (reading) =>
   reading.fields(
-    { by: text('who looked at it, in a text', REASON_CHARACTERS_MAX), atMs: edge('start') },
-    { byUser: gitlabId('user'), note: text('what was found, in a text', 500) },
+    { by: text('the reviewer, in a text', REASON_CHARACTERS_MAX), atMs: edge('start') },
+    { byUser: gitlabId('user'), note: text('the finding, in a text', 500) },
   );
 
 export function readFreezes(

@@ -53,7 +53,7 @@ export function readLimit(reading: Reading, subject: string, defaults: LimitDefa
     ...readCohort(reading, { kind, amount }, subject),
     ...readValidity(reading, period?.zone),
     ...reading.present({
-      whenUnreachable: word('what becomes of jobs while it cannot be asked', OUTAGE_POLICIES),
+      whenUnreachable: word('the decision about jobs while the ledger is unreachable', OUTAGE_POLICIES),
       waitMs: (each) => readWait(each, kind),
       ...LIMIT_TEXTS,
     }),
@@ -73,7 +73,7 @@ function readWait(reading: Reading, kind: LimitKind): number | undefined {
   const seconds = readDurationSeconds(reading.asText.replace(/^up to /, ''));
   return seconds !== undefined && seconds <= WAIT_SECONDS_MAX
     ? seconds * 1_000
-    : reading.expected(`how long a job waits for room, such as 20s, at most ${WAIT_SECONDS_MAX}s`);
+    : reading.expected(`the longest wait for headroom, such as 20s, at most ${WAIT_SECONDS_MAX}s`);
 }
 
 const kindsText = (is: (kind: LimitKind) => boolean): string => listText(LIMIT_KINDS.filter(is), 'and');
@@ -85,7 +85,7 @@ function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void
     reading.optional(key, (each) => each.refuse(`is on a limit for each ${cap.kind}, which has none`));
   const ends = endsByItself(subject);
   if (per !== undefined && (per === 'once') !== ends)
-    reading.at('per').expected(ends ? `once: each ${cap.kind} ends by itself` : 'a period that ends');
+    reading.at('per').expected(ends ? `once: each ${cap.kind} ends on its own` : 'a period that ends');
 }
 
 function readKind(reading: Reading): LimitKind | undefined {
@@ -101,11 +101,11 @@ const SUBJECT_KEYS = ['group', 'project', 'runner_class', 'runner', 'user'] as c
 export function readLimitSubject(reading: Reading, runnerClasses: readonly string[]): string | undefined {
   if (!isRecord(reading.value) || !reading.at('each').isThere) return readSubject(reading, runnerClasses);
   const found = reading.fields(
-    { each: word('what each has by itself', CAP_KINDS) },
+    { each: word('what each has of its own', CAP_KINDS) },
     { group: gitlabId('group'), project: gitlabId('project') },
   );
   const [place, ...more] = (['group', 'project'] as const).filter((key) => reading.at(key).isThere);
-  if (more.length > 0) return reading.expected('at most one of group and project beside each');
+  if (more.length > 0) return reading.expected('at most one of group and project next to each');
   const id = place && found?.[place];
   if (found === undefined || (place !== undefined && id === undefined)) return undefined;
   const at = place === undefined || id === undefined ? 'instance' : subjectKey({ kind: place, id });
@@ -224,7 +224,7 @@ function readPeriod(
 ): Pick<Limit, 'per' | 'zone' | 'fiscalStart'> | undefined {
   if (isAtOnce(kind)) {
     for (const key of ['per', 'zone', 'fiscal_start'])
-      reading.optional(key, (each) => each.expected(`nothing: ${kind} is counted at once, not per period`));
+      reading.optional(key, (each) => each.expected(`nothing: ${kind} is counted in flight, not per period`));
     return { zone: 'UTC' };
   }
   const per = reading.at('per').oneOf('a period', PERIOD_KINDS);
@@ -257,7 +257,7 @@ function readCarry(
   const { kind, amount, per, subject } = of;
   const carries = amount !== 'unlimited' && amount !== 0 && subject !== '' && CARRYING.includes(per);
   const overdraft = reading.optional('overdraft', (each) => {
-    const found = word('what becomes of use past the limit', ['absorb', 'carry', 'alert'])(each);
+    const found = word('the handling of use above the limit', ['absorb', 'carry', 'alert'])(each);
     return !isSpent(kind) || (found === 'carry' && !carries) ? each.expected(NO_CARRY) : found;
   });
   const carry = reading.optional('carry', (each) => {

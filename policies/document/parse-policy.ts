@@ -72,7 +72,7 @@ export function parsePolicy(
 function readEstimate(reading: Reading): EstimateSettings {
   const found = reading.fields(
     { defaultSeconds: readDuration },
-    { mode: word('where estimates come from', ESTIMATE_MODES), timeoutSeconds: readDuration },
+    { mode: word('the source of estimates', ESTIMATE_MODES), timeoutSeconds: readDuration },
   );
   return { defaultSeconds: 0, timeoutSeconds: 3_600, ...found };
 }
@@ -113,7 +113,7 @@ function readRolloutSettings(reading: Reading): RolloutSettings {
 const GROUP = { groupId: gitlabId('group') };
 
 function readDisclose(reading: Reading): DiscloseSettings {
-  const levels = word('what to disclose', DISCLOSURES);
+  const levels = word('the levels to disclose', DISCLOSURES);
   if (reading.isThere) reading.object(['default', 'groups']);
   const byGroup = reading
     .at('groups')
@@ -156,8 +156,7 @@ function readPlatform(reading: Reading): Platform | undefined {
   const found = reading.fields({}, { groups: ids, projects: ids, job: readPlatformJob });
   if (found === undefined) return undefined;
   const { groups = [], projects = [], job = PLATFORM_JOB } = found;
-  if (groups.length + projects.length === 0)
-    reading.refuse('names nobody; expected groups, projects or both');
+  if (groups.length + projects.length === 0) reading.refuse('is empty; expected groups, projects or both');
   return { groups, projects, job };
 }
 

@@ -105,7 +105,7 @@ const CLASS_OPTIONAL = {
   runnerIds: (each: Reading) => each.each('runner ids', RUNNERS_MAX, gitlabId('runner')),
   ratePerCpuHour: rate('hour'),
   ratePerGibHour: rate('hour'),
-  round: word('what a price is rounded up to', ['second', 'minute']),
+  round: word('the step that a price is rounded up to', ['second', 'minute']),
   cpu: taken('cpu'),
   memory: taken('memory'),
   overwrites: readOverwrites,
@@ -125,7 +125,7 @@ function readRunnerClass(reading: Reading): RunnerClass | undefined {
     ['memory', 'rate_per_gib_hour', bytes],
   ] as const)
     if (reading.at(rateKey).isThere && size === undefined)
-      reading.at(key).expected(`what a job takes that states none: ${rateKey} is charged for it`);
+      reading.at(key).expected(`the default for a job that states none: ${rateKey} is charged for it`);
   const footprint: FootprintDefaults = withoutAbsent({ millicpu, bytes });
   return {
     ...{ ...others, name, tags, runnerIds: new Set(runnerIds), microsPerMinute: ratePerMinute },

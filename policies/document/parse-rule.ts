@@ -16,12 +16,12 @@ const EXEMPTIONS_MAX = 1_000;
 
 const NEEDED = { id: readName, mode: word('a mode', MODES) };
 const OPTIONAL = {
-  onMissing: word('what an absent field means', ['admit', 'reject', 'skip']),
-  onError: word('what an error means', ['open', 'closed']),
+  onMissing: word('the handling of an absent field', ['admit', 'reject', 'skip']),
+  onError: word('the handling of an error', ['open', 'closed']),
   message: text('a text', 500),
 };
 const OUTAGE = {
-  whenUnreachable: word('what becomes of jobs while no limit can be asked', OUTAGE_POLICIES),
+  whenUnreachable: word('the decision about jobs while the ledger is unreachable', OUTAGE_POLICIES),
 };
 
 export function readRule(reading: Reading, names: KnownNames, platform: Platform): Rule | undefined {

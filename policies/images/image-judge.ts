@@ -26,7 +26,7 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   const compare = reading.optional('compare', (each) =>
     allowed.length + denied.length === 0
       ? each.refuse('compares nothing: there is neither allow nor deny')
-      : each.oneOf('how images are compared', ['written', 'normalised']),
+      : each.oneOf('the comparison of images', ['written', 'normalised']),
   );
   const tags = reading.optional('tags', (each) => each.oneOf('a rule for tags', TAG_RULES));
   const deniesEngines = reading.optional('docker_in_docker', (each) => each.boolean()) === false;

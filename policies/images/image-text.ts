@@ -99,6 +99,6 @@ const imageText = ({ image, service }: NamedImage): string =>
 const variableAdvice = (image: string): readonly string[] =>
   image.includes('$')
     ? [
-        'What its variable holds cannot be told before the job runs (masked, a file, a secret, or not set): write the name out.',
+        'The value of its variable is unknown before the job runs (masked, a file, a secret, or not set): write the name out.',
       ]
     : [];

@@ -65,12 +65,12 @@ export const groupFrozen: ReasonText<GroupFrozenReason> = {
   discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
   line: (reason) => {
     const { frozenLabel, untilMs, zone } = reason;
-    const until = untilMs === undefined ? 'until somebody lifts it' : `until ${instantText(untilMs, zone)}`;
+    const until = untilMs === undefined ? 'until it is lifted' : `until ${instantText(untilMs, zone)}`;
     return `${shortened(oneLine(frozenLabel), LABEL_LINE_CHARACTERS_MAX)}: frozen ${until}${whyText(reason)}`;
   },
   advice: ({ untilMs, zone }, { nowMs }) => [
     untilMs === undefined
-      ? 'Retrying will fail again until somebody lifts the freeze.'
+      ? 'Retries fail until the freeze is lifted.'
       : `Retrying now will fail again. It will work after ${untilText(untilMs, zone, nowMs)}.`,
     'If it cannot wait, ask the team that runs CI for an exemption.',
   ],

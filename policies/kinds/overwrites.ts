@@ -41,7 +41,7 @@ export const overwrites: StatelessRuleKind<OverwriteReason> = {
   keys: [...OVERWRITE_NAMES, 'anchored', 'others'],
   read(reading) {
     const isAnchored = reading.flag('anchored');
-    const others = reading.optional('others', word('what the rule says of the others', ['allow', 'deny']));
+    const others = reading.optional('others', word('the handling of the others', ['allow', 'deny']));
     const settings: Partial<Record<OverwriteName, Setting>> = {};
     for (const name of OVERWRITE_NAMES) {
       const setting = reading.optional(name, (each) => readSetting(each, name, isAnchored));

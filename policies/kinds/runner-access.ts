@@ -25,7 +25,7 @@ export const runnerAccess: StatelessRuleKind<RunnerScope> = {
         .at('runner_classes')
         .expected(`the runner classes it is about: ${names.runnerClasses.join(', ')}`);
     const allow = reading.at('allow');
-    if (!allow.isThere) allow.expected('a list of who may use them, or [] for nobody');
+    if (!allow.isThere) allow.expected('a list of who may use them, or [] for no job');
     const entries = allow.each('{groups, protected, …}', ENTRIES_MAX, (each) =>
       readEntry(each, names.runnerClasses),
     );
@@ -47,7 +47,7 @@ export const runnerAccess: StatelessRuleKind<RunnerScope> = {
 function readEntry(reading: Reading, runnerClasses: readonly string[]): Conditions | undefined {
   if (!reading.object(WHO_KEYS)) return undefined;
   if (!WHO_KEYS.some((key) => reading.at(key).isThere))
-    return reading.refuse(`names nobody; expected one of ${WHO_KEYS.join(', ')}`);
+    return reading.refuse(`is empty; expected one of ${WHO_KEYS.join(', ')}`);
   return readConditions(reading, runnerClasses);
 }
 
@@ -87,7 +87,7 @@ const closedText = (reason: RunnerScope): string => `This job may not use ${clas
 /** Each is a way in of its own and may have an `and` or a comma in it. */
 const openText = ({ needs }: RunnerScope): string =>
   needs.length === 0
-    ? 'It is open to nobody'
+    ? 'No job may use it'
     : `It is open to: ${needs.map((each) => shortened(oneLine(each), NEED_CHARACTERS_MAX)).join('; or ')}`;
 
 const className = ({ runnerClass }: RunnerScope): string =>

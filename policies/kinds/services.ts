@@ -13,7 +13,7 @@ export const services: StatelessRuleKind<ImageReason | ServiceLimit> = {
     // Absent services look like none in GitLab's wire format.
     const judge = readImageJudge(reading, 'service');
     const max = reading.optional('max', (each) =>
-      each.integer(`how many services, from 0 to ${SERVICES_MAX}`, 0, SERVICES_MAX),
+      each.integer(`the number of services, from 0 to ${SERVICES_MAX}`, 0, SERVICES_MAX),
     );
     if (judge === undefined && !reading.at('max').isThere)
       reading.refuse('has nothing to check; expected allow, deny, tags, max or docker_in_docker: false');

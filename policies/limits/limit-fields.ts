@@ -109,11 +109,11 @@ const LIMIT_FIELDS = [
     name: 'when_unreachable',
     type: 'choice',
     choices: OUTAGE_POLICIES,
-    label: 'While it cannot be asked',
+    label: 'While the ledger is unreachable',
     choiceTexts: {
       '': 'as its rule says, else by what is left for money and minutes, and all for the others',
       admit: 'every job starts',
-      room: 'jobs start while they fit what was last known to be left',
+      room: 'jobs start within the last known remaining amount',
       reject: 'no job starts',
     },
     help: 'Decision about jobs while the ledger cannot be read. room: by the last known remaining amount.',
@@ -167,7 +167,7 @@ const LIMIT_FIELDS = [
     type: 'choice',
     choices: PERIOD_KINDS,
     label: 'Per',
-    help: 'The period that is counted in; absent for what is counted at once.',
+    help: 'Period of the limit; absent for limits in flight.',
     column: 'period',
     written: ({ per }) => per,
     // A new counter begins, and what was spent counts no more.

@@ -54,10 +54,10 @@ const OWN_TEXTS: {
           ? `Other groups use the CI job slots that ${label} lends: wait until one is free.`
           : `All CI job slots of ${label} (${bareAmountText(reason.limitAmount, reason.unit)}) are taken: wait until a job there has finished.`,
       ),
-    discreetHeadline: () => 'Too many CI jobs are running at once: wait until one has finished.',
+    discreetHeadline: () => 'Too many CI jobs are running: wait until one has finished.',
     line: (reason) => {
       const { committed, limitAmount, unit } = reason;
-      return `${limitLabelOf(reason)}: ${bareAmountText(committed, unit)} of ${bareAmountText(limitAmount, unit)} jobs at once${borrowText(reason)}`;
+      return `${limitLabelOf(reason)}: ${bareAmountText(committed, unit)} of ${bareAmountText(limitAmount, unit)} concurrent jobs${borrowText(reason)}`;
     },
     advice: () => ['A retry will work as soon as one of the running jobs has finished.', AUTOMATIC_RETRY],
     faultless: true,
@@ -146,7 +146,7 @@ const OWN_TEXTS: {
     discreetHeadline: () => 'Admitted by break-glass.',
     line: ({ breakGlass: id, why }) =>
       `admitted by break-glass ${shortened(oneLine(id), ID_CHARACTERS_MAX)}: ${shortened(oneLine(why), WHY_CHARACTERS_MAX)}`,
-    advice: () => ['The job counts in all its limits, its owners are told, and somebody reviews it.'],
+    advice: () => ['The job counts in all its limits, its owners are notified, and its use is reviewed.'],
     faultless: true,
   },
   FIELD_MISSING: {
@@ -254,8 +254,7 @@ function wholeText({ limitAmount, unit, overdrawn, ...facts }: LimitFacts, curre
 }
 
 /** `retry:when` accepts every failure reason of GitLab's, the router's included. */
-const AUTOMATIC_RETRY =
-  'To have GitLab retry by itself, add to the job:  retry: {max: 2, when: job_router_failure}';
+const AUTOMATIC_RETRY = 'To let GitLab retry it, add to the job:  retry: {max: 2, when: job_router_failure}';
 /** GitLab retries within seconds, twice at most: for a window that opens much later both would be in vain. */
 const AUTOMATIC_RETRY_WITHIN_MS = 120_000;
 

@@ -97,7 +97,7 @@ async function readJson(response: FetchResponse, path: string): Promise<AdmitRes
       // The parser's message would quote the response.
     }
   }
-  const problem = text === undefined ? `more than ${RESPONSE_BYTES_MAX} bytes` : 'what is not JSON';
+  const problem = text === undefined ? `more than ${RESPONSE_BYTES_MAX} bytes` : 'a body that is not JSON';
   return malformed(`${path} answered with ${problem}`);
 }
 

@@ -100,7 +100,7 @@ const ROWS: readonly Row[] = [
   gauge('waiting_jobs', 'Jobs that wait for headroom.', 'waiting', (e) => e.jobs),
   histogram(
     'wait_seconds',
-    'How long jobs waited for headroom.',
+    'Time that jobs waited for headroom.',
     'answered',
     WAIT_SECONDS,
     (e) => e.waitedMs && e.waitedMs / 1_000,

@@ -46,7 +46,7 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
   const needed = reservedConcurrency(settings) + UNRESERVED_MIN;
   if (unreserved !== undefined && unreserved < needed)
     problems.push(
-      `Lambda may run ${unreserved} functions at once here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
+      `Lambda may run ${unreserved} concurrent functions here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
     );
   for (const problem of problems) deps.tell(`${stage}: ${problem}`);
   return problems.length === 0;
@@ -59,7 +59,9 @@ async function stackProblems(
 ): Promise<readonly string[]> {
   if (NEVER_MADE.has(status)) {
     await protect(stack, false);
-    tell(`${stack} is left from a first deployment that failed (${status}): it is deleted and made anew.`);
+    tell(
+      `${stack} is left from a first deployment that failed (${status}): it is deleted and created again.`,
+    );
     return [];
   }
   if (status === 'UPDATE_ROLLBACK_FAILED')

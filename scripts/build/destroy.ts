@@ -23,7 +23,7 @@ interface DestroyDeps {
   readonly gitlabUrl: string;
   readonly withState: boolean;
   /** Undefined: it shall not be asked. */
-  readonly askWhetherArmed: (() => Promise<ArmedState>) | undefined;
+  readonly readArmedState: (() => Promise<ArmedState>) | undefined;
   readonly protect: CloudFormation['protect'];
   /** `cdk destroy` for one stack, with its own confirmation by default. */
   readonly cdkDestroy: (stackName: string) => Promise<Pick<CdkRun, 'code'>>;
@@ -33,7 +33,7 @@ interface DestroyDeps {
 /** Exit code: 2 if the controller is enabled, 1 if unknown or a stack remains. */
 export async function destroy(deps: DestroyDeps): Promise<0 | 1 | 2> {
   const { stage, gitlabUrl, tell } = deps;
-  const armed = (await deps.askWhetherArmed?.()) ?? { kind: 'disarmed' };
+  const armed = (await deps.readArmedState?.()) ?? { kind: 'disarmed' };
   if (armed.kind !== 'disarmed') {
     tell(refusalText(armed, gitlabUrl));
     return armed.kind === 'armed' ? 2 : 1;
@@ -73,7 +73,7 @@ export type ArmedState =
   | { readonly kind: 'unknown'; readonly why: string };
 
 /** If the settings do not name our controller, any enabled one counts: to ask once too often is harmless. */
-export async function askWhetherArmed(
+export async function readArmedState(
   controllers: RunnerControllers,
   controllerId: number | undefined,
 ): Promise<ArmedState> {
@@ -165,7 +165,7 @@ async function main(args: readonly string[]): Promise<number> {
     stage: settings.stage,
     gitlabUrl: settings.gitlab.url,
     withState: options['with-state'],
-    askWhetherArmed: options['without-asking-gitlab'] ? undefined : () => ask(settings, options),
+    readArmedState: options['without-asking-gitlab'] ? undefined : () => ask(settings, options),
     protect: openCloudFormation(await region(), credentials).protect,
     cdkDestroy: (stack) => {
       const args = ['destroy', stack, '--exclusively', '-c', `stage=${settings.stage}`];
@@ -187,7 +187,7 @@ async function ask(
   );
   if (token === undefined) return { kind: 'unknown', why: 'there is no token; --help says where it may be' };
   const calls = { baseUrl: gitlab.url, token: async () => token, fetch, clock: systemClock };
-  return askWhetherArmed(createRunnerControllers(calls), gitlab.controllerId);
+  return readArmedState(createRunnerControllers(calls), gitlab.controllerId);
 }
 
 if (import.meta.main)

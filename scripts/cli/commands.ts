@@ -53,7 +53,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       'Reports spending of any period next to the one before, by group, project, class, branch, job …',
     coverage: 'Shows the share of jobs that were asked about, and runners that pass by',
   }),
-  ...rows(() => import('./truth/reconcile-command.ts'), {
+  ...rows(() => import('./reconcile/reconcile-command.ts'), {
     rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
     reconcile: 'Lists where the ledger and GitLab differ, and repairs it as the sweep would',
     proof: 'Proves enforcement: rejected jobs failed, and GitLab asked about every job that ran',
@@ -91,7 +91,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     'breakglass review': 'Notes that the jobs of a break-glass were reviewed',
   }),
   ...rows(() => import('./jobs/requeue.ts'), {
-    'reservations ls': 'Lists jobs that hold an amount now, and which of them should have ended',
+    'reservations ls': 'Lists jobs that hold an amount now, and marks those that should have ended',
     'requeue ls': 'Lists rejected jobs that wait to be retried, and the results of the others',
     'requeue consent': 'Keeps the token that a group gives for its jobs to be retried',
     'notes consent': 'Keeps the token that a group gives for notes in its merge requests',

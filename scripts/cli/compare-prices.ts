@@ -11,7 +11,7 @@ import { UsageError } from '../terminal/command.ts';
 import { command, orElse, print, required, text, word } from '../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines } from '../terminal/table.ts';
 import { codeOf, streamUserFile } from '../terminal/user-file.ts';
-import { withBooks } from './api/open-api.ts';
+import { withTable } from './api/open-api.ts';
 import { ALL_GROUPS } from './evaluation/unknown-place.ts';
 import { LEDGER_EXITS } from './ledger-flags.ts';
 import { money } from './report/shadow-words.ts';
@@ -54,7 +54,7 @@ savings plans and reservations count where they are used. Days and months of bil
         `${file}: is in ${printable(currency ?? '')}, prices are in ${policy.currency}; expected --rate, the value of one ${printable(currency ?? '')} in ${policy.currency}`,
       );
     const query = { group: ALL_GROUPS, by: 'day' as const, with_prices: 'yes' as const };
-    const statement = await withBooks(flags, io, ({ api, directory }) =>
+    const statement = await withTable(flags, io, ({ api, directory }) =>
       readStatement(api, month, query, directory),
     );
     const names = runnerClassNames(policy.prices);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseJobReference } from '../../functions/answers/job/recorded-job.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, optionalWord, print, text, toggle } from '../terminal/define.ts';
-import { answeredInProcess } from './api/api-in-process.ts';
+import { readInProcess } from './api/api-in-process.ts';
 import { consoleClient } from './api/open-api.ts';
 import { commandFetch, ENV_CONSOLE, readOrigin, readSession, writeSession } from './command-fetch.ts';
 
@@ -43,7 +43,7 @@ alone. tollgate logout ends it.`,
     io.err(`Open ${begun.verificationUri} and check that it shows this code: ${begun.userCode}\n`);
     const session = await awaitSession(origin, begun, send, io);
     writeSession(origin, session, io.env);
-    const { username, roles } = await answeredInProcess(consoleClient(origin, io, send).me.$get());
+    const { username, roles } = await readInProcess(consoleClient(origin, io, send).me.$get());
     const text = `Signed in to ${origin} as ${username} (${roles.join(', ') || 'no role'}).\n`;
     return print(io, flags, { console: origin, username, roles }, () => text);
   },

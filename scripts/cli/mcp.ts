@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { type CommandEntry, EXIT, type ExitCode, standIn, type TerminalIo } from '../terminal/command.ts';
 import { command } from '../terminal/define.ts';
-import { consoleAsked } from './api/open-api.ts';
+import { chooseConsole } from './api/open-api.ts';
 import { SOURCE_FLAGS } from './rules-flags.ts';
 import { runTollgate } from './run-tollgate.ts';
 
@@ -17,7 +17,7 @@ needed: it uses the session of tollgate login.`,
     examples: ['tollgate mcp --console https://budget.example.com'],
     exits: { 0: 'the input ended' },
     run: async ({ flags }, io) => {
-      const origin = consoleAsked(flags, io);
+      const origin = chooseConsole(flags, io);
       const named = Object.entries(flags).flatMap(([name, value]) =>
         typeof value === 'string' && name !== 'console' ? [`--${name}=${value}`] : [],
       );
@@ -68,7 +68,7 @@ const PLACE = {
   group: field('Full path of the group, if the project does not matter.').optional(),
   project: field('Full path of the project.').optional(),
   class: field('Runner class, such as small or large.').optional(),
-  minutes: field('How long it would run.').optional(),
+  minutes: field('Its expected duration.').optional(),
   image: field('Its container image.').optional(),
 };
 
@@ -96,7 +96,7 @@ export function mcpTools(call: CommandCall, books: readonly string[], documents:
   return [
     tool(
       'can_i_afford_rerun',
-      'Whether a CI job could start once more now, what that would cost, and what would be left.',
+      'Checks if a CI job could start again now, with its cost and the remaining amounts.',
       JOB,
       ({ job }) => [...canI, `--rerun=${job}`],
     ),
@@ -108,13 +108,13 @@ export function mcpTools(call: CommandCall, books: readonly string[], documents:
     ),
     tool(
       'budget_left',
-      'The limits of a group and of those above it: used, held, left, and when they start again.',
+      'The limits of a group and its ancestors: used, held, left, and when they reset.',
       GROUP,
       ({ group }) => ['budget', 'show', ...books, '--', group],
     ),
     tool(
       'would_job_start',
-      'Whether such a job would be admitted now, what it costs, and what would reject it.',
+      'Checks if such a job would be admitted now, with its cost and the reasons against it.',
       PLACE,
       (job) => [...canI, ...documents, ...Object.entries(job).map(([name, value]) => `--${name}=${value}`)],
     ),

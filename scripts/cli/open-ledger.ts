@@ -2,7 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../functions/answers/health/evidence.ts';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
-import { dynamoRecountOutcomes, dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
+import { dynamoRecountOutcomes, dynamoSweepCheckpoints } from '../../functions/core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../functions/core/ledger/controller.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
@@ -13,8 +13,8 @@ import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requ
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoStatementChain } from '../../functions/core/statements/closed-statement.ts';
-import { dynamoPriceEditions } from '../../functions/core/statements/price-editions.ts';
-import { type RelayBeat, readRelayBeats } from '../../functions/core/store/health-items.ts';
+import { dynamoPriceLists } from '../../functions/core/statements/price-lists.ts';
+import { type RelayHeartbeat, readRelayHeartbeats } from '../../functions/core/store/health-items.ts';
 import type { ItemTable } from '../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
@@ -22,7 +22,7 @@ import { type AlertRecordStore, dynamoAlertRecords } from '../../functions/core/
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import { ledgerFolder, openKept } from '../local/ledger-folder.ts';
+import { ledgerFolder, openStoredTable } from '../local/ledger-folder.ts';
 import { PLAYED_GITLAB } from '../local/options.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
@@ -34,7 +34,7 @@ export interface LedgerAccess extends NamedBooks {
   readonly usage?: RollupStore;
   readonly sheets?: Pick<SheetStore, 'read'>;
   readonly chain?: ReturnType<typeof dynamoStatementChain>;
-  readonly prices?: ReturnType<typeof dynamoPriceEditions>;
+  readonly prices?: ReturnType<typeof dynamoPriceLists>;
   /** Removes user names; only if opened for repair. */
   readonly names?: {
     store: LedgerStore & RewriteStore;
@@ -43,14 +43,14 @@ export interface LedgerAccess extends NamedBooks {
     sheets: SheetStore;
   };
   /** Signs of life that relays wrote there. @throws {LedgerError} */
-  readonly relayBeats?: () => Promise<readonly RelayBeat[]>;
+  readonly relayBeats?: () => Promise<readonly RelayHeartbeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: ReturnType<typeof dynamoControllerScope>['read'];
   readonly canary?: ReturnType<typeof dynamoCanaryOutcomes>['read'];
   readonly requeue?: Pick<RequeueLists, 'read'>;
   readonly recounts?: Pick<ReturnType<typeof dynamoRecountOutcomes>, 'read'>;
   readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  readonly sweepMarks?: Pick<ReturnType<typeof dynamoSweepMarks>, 'read'>;
+  readonly sweepMarks?: Pick<ReturnType<typeof dynamoSweepCheckpoints>, 'read'>;
   /** Marks a notice as sent, also where the store is read-only. */
   readonly announce?: LedgerStore['announce'];
   readonly close: () => Promise<void>;
@@ -117,19 +117,19 @@ function accessTo({ table, ...opened }: TableAccess, repairs = false) {
   return {
     store: repairs ? store : readOnly(store),
     chain: dynamoStatementChain(parts),
-    prices: dynamoPriceEditions(parts),
+    prices: dynamoPriceLists(parts),
     sheets,
     ...(repairs && { names: { store, keys, sessions, sheets } }),
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     usage: new DynamoRollupStore(parts),
-    relayBeats: () => readRelayBeats(parts),
+    relayBeats: () => readRelayHeartbeats(parts),
     scope: () => dynamoControllerScope(parts).read(),
     canary: () => dynamoCanaryOutcomes(parts).read(),
     requeue: dynamoRequeueLists(parts),
     recounts: dynamoRecountOutcomes(parts),
     alerts: dynamoAlertRecords(parts),
-    sweepMarks: dynamoSweepMarks(parts),
+    sweepMarks: dynamoSweepCheckpoints(parts),
     announce: store.announce.bind(store),
     ...opened,
   } satisfies LedgerAccess;
@@ -171,14 +171,14 @@ const openPlace = (place: LedgerPlace, io: Io, attemptsMax: number): OpenTable =
 async function withInstance(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
   const { kind, instance: named, gitlab } = place;
   const known = await dynamoInstanceRegister(opened).list();
-  const { instance, gitlabUrl } = whichInstance({ named, gitlab, known, kind, where: opened.description });
+  const { instance, gitlabUrl } = chooseInstance({ named, gitlab, known, kind, where: opened.description });
   const description = kind === 'local' ? `${opened.description}, for ${instance}` : opened.description;
   return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
 }
 
 function openLocal(root: string): OpenTable {
   const dataDir = ledgerFolder(root);
-  const table = openKept(dataDir);
+  const table = openStoredTable(dataDir);
   const remedy = 'npm start makes it on its first run, or name a table with --ledger';
   if (table === undefined) throw new Error(`${dataDir} is not there: ${remedy}`);
   const description = 'the ledger of npm start on this machine';
@@ -229,7 +229,7 @@ type Books = Omit<KnownInstance, 'openedAtMs'>;
 class NoBooksOfGitLab extends UsageError {}
 
 /** Chooses the books: those of the GitLab it asks, those it names, or the latest. @throws {UsageError} {NoBooksOfGitLab} */
-export function whichInstance(request: InstanceRequest): Books {
+export function chooseInstance(request: InstanceRequest): Books {
   const { gitlab, known, where } = request;
   if (gitlab === undefined) return namedOrLatest(request);
   const { hostname } = new URL(gitlab);
@@ -263,7 +263,7 @@ function namedOrLatest({ named, known, kind, where }: InstanceRequest): Books {
   throw new UsageError(
     latest === undefined
       ? `--instance is missing: expected the GitLab that ${where} is about, e.g. gitlab.example.com`
-      : `--instance is missing: ${where} has books of ${names}; expected one of them`,
+      : `--instance is missing: ${where} has the GitLab instances ${names}; expected one`,
   );
 }
 

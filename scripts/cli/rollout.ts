@@ -23,20 +23,20 @@ import { printable, right, type Screen, screenOf } from '../terminal/table.ts';
 import {
   type ApiClient,
   allPages,
-  answeredInProcess,
   answerOf,
   countToTheEnd,
-  ofSet,
+  ifMatchSet,
+  readInProcess,
 } from './api/api-in-process.ts';
 import { type BudgetContext, withBudget } from './api/open-api.ts';
 import {
   ACTOR_FLAG,
   BASE_FLAG,
   BUDGET_FLAGS,
+  parseSubject,
   REASON_FLAG,
   readActor,
   readReason,
-  subjectOfWord,
 } from './budget/arguments.ts';
 import { printRefusal } from './budget/change-text.ts';
 import { editBase } from './budget/edits.ts';
@@ -154,7 +154,7 @@ function move(
         ...(step.only !== undefined && { class: step.only }),
         why,
       };
-      const answer = await answerOf(api.rollout.moves.$post({ header: ofSet(base.set), json }));
+      const answer = await answerOf(api.rollout.moves.$post({ header: ifMatchSet(base.set), json }));
       if (!answer.ok) return printRefusal(answer, base.set, format);
       view = answer.body;
     }
@@ -180,7 +180,7 @@ async function countForecast(rows: readonly RolloutRow[], move: RolloutMove, api
   return countToTheEnd(
     async (query) => {
       const response = await api.rollout.forecast.$post({ query, json: { subjects: counted } });
-      return response.status === 429 ? undefined : answeredInProcess(Promise.resolve(response));
+      return response.status === 429 ? undefined : readInProcess(Promise.resolve(response));
     },
     (forecast) => forecast,
     io,
@@ -199,7 +199,7 @@ const rolloutReport = command({
   flags: {
     all: toggle('all groups of tollgate rollout in shadow whose owner has no report yet'),
     topic: text('<arn>', `the SNS topic of owners (default: $${ENV_THRESHOLDS_TOPIC})`),
-    told: toggle('records that you informed the owners yourself; sends nothing'),
+    informed: toggle('records that you informed the owners yourself; sends nothing'),
     reason: text('<text>', 'for the change log (default: shadow report)'),
     actor: ACTOR_FLAG,
     base: text('none', 'no set of limits was ever published, and this begins the first'),
@@ -231,7 +231,7 @@ const rolloutReport = command({
       const reports: Report[] = [];
       for (let start = 0; start < subjects.length; start += REPORTS_MAX) {
         const part = subjects.slice(start, start + REPORTS_MAX);
-        const json = { subjects: part, told: flags.told, why };
+        const json = { subjects: part, informed: flags.informed, why };
         const answer = await answerOf(api.rollout.reports.$post({ json }));
         if (!answer.ok) return printRefusal(answer, base.set, format);
         reports.push(...answer.body.reports);
@@ -239,7 +239,7 @@ const rolloutReport = command({
       print(io, flags, { reports }, (screen) =>
         reports.length === 0 ? 'No owner needs a report.\n' : reportsText(reports, screen),
       );
-      const unsent = reports.filter(({ outcome }) => outcome === 'no-way').length;
+      const unsent = reports.filter(({ outcome }) => outcome === 'no-topic').length;
       if (unsent > 0 && !flags.json) io.err(NO_WAY);
       return unsent > 0 ? EXIT.wouldReject : EXIT.ok;
     });
@@ -248,13 +248,13 @@ const rolloutReport = command({
 
 type Report = RolloutReportedView['reports'][number];
 
-const NO_WAY = `Nothing was sent, and nothing was written down: name the topic of owners with --topic, or inform them yourself and say --told.\n`;
+const NO_WAY = `Nothing was sent, and nothing was written down: name the topic of owners with --topic, or inform them yourself and add --informed.\n`;
 
 const WORDS: Readonly<Record<Report['outcome'], string>> = {
   sent: 'sent to',
-  'told-before': 'sent within the last hour to',
-  'told-otherwise': 'told by you:',
-  'no-way': 'not sent to',
+  'sent-before': 'sent within the last hour to',
+  informed: 'informed by you:',
+  'no-topic': 'not sent to',
 };
 
 const reportsText = (reports: readonly Report[], screen: Screen): string =>
@@ -262,7 +262,7 @@ const reportsText = (reports: readonly Report[], screen: Screen): string =>
     .map(({ subject, path, owner, contact, outcome, title, text }) => {
       const who = `${printable(owner)}${contact === undefined ? '' : ` (${printable(contact)})`}`;
       const line = `${screen.strong(printable(rolloutName({ subject, path })))}  ${WORDS[outcome]} ${who}\n`;
-      return outcome === 'no-way' ? `${line}\n${printable(title)}\n\n${text}\n\n` : line;
+      return outcome === 'no-topic' ? `${line}\n${printable(title)}\n\n${text}\n\n` : line;
     })
     .join('');
 
@@ -270,7 +270,7 @@ const PAGE_ROWS = '100';
 
 async function readRollout(api: ApiClient): Promise<RolloutView> {
   const pages = await allPages((from) =>
-    answeredInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, ...from } })),
+    readInProcess(api.rollout.$get({ query: { max: PAGE_ROWS, ...from } })),
   );
   const { next: _next, ...first } = pages[0];
   return { ...first, rows: pages.flatMap(({ rows }) => rows) };
@@ -283,8 +283,8 @@ async function readNamedRows(
 ): Promise<readonly RolloutRow[]> {
   const rows: RolloutRow[] = [];
   for (const word of words) {
-    const query = { subject: subjectOfWord(word, directory) };
-    const [row] = (await answeredInProcess(api.rollout.$get({ query }))).rows;
+    const query = { subject: parseSubject(word, directory) };
+    const [row] = (await readInProcess(api.rollout.$get({ query }))).rows;
     if (row === undefined)
       throw new UsageError(`"${word}": no group or project that can be rolled out; see tollgate rollout`);
     rows.push(row);
@@ -293,7 +293,7 @@ async function readNamedRows(
 }
 
 function readSelection(words: readonly string[], all: boolean): readonly string[] | 'all' {
-  if (all && words.length > 0) throw new UsageError(`--all "${words[0]}": expected no group beside it`);
+  if (all && words.length > 0) throw new UsageError(`--all "${words[0]}": expected no group`);
   if (!all && words.length === 0) throw new UsageError('expected a group, or --all');
   return all ? 'all' : words;
 }

@@ -38,6 +38,6 @@ export function pinnedNode(root) {
   const why =
     path === undefined || existsSync(path)
       ? `No packaged Node runs on ${platform}`
-      : `${path} is missing (was npm told to omit optional packages?)`;
+      : `${path} is missing (does npm omit optional packages?)`;
   throw new Error(`${why}: start with Node ${OLDEST_MAJOR} or newer; this is ${process.version}.`);
 }

@@ -12,7 +12,7 @@ const LOCK_FILE = 'npm-start.sqlite';
 
 export const ledgerFolder = (root: string): string => `${root}.tollgate/ledger`;
 
-export function openKept(dataDir: string): SqliteTable | undefined {
+export function openStoredTable(dataDir: string): SqliteTable | undefined {
   const file = join(dataDir, TABLE_FILE);
   return existsSync(file) ? new SqliteTable({ file, makes: false, nowMs: systemClock.nowMs }) : undefined;
 }
@@ -21,7 +21,7 @@ export function openKept(dataDir: string): SqliteTable | undefined {
  * @param fresh - empties it, also for programs that have the file open; the file stays.
  * @throws {UsageError} when another `npm start` has the folder, the folder cannot be written, or its file cannot be read.
  */
-export function openOwn(dataDir: string, fresh: boolean) {
+export function openOwnTable(dataDir: string, fresh: boolean) {
   const lock = locked(dataDir);
   try {
     const table = openTable(join(dataDir, TABLE_FILE), fresh);

@@ -2,7 +2,7 @@ import { type LedgerClock, systemClock } from '../../functions/core/environment/
 import {
   dynamoRecountOutcomes,
   dynamoReportedEnds,
-  dynamoSweepMarks,
+  dynamoSweepCheckpoints,
 } from '../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
@@ -13,7 +13,7 @@ import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-s
 import { dynamoStatementChain } from '../../functions/core/statements/closed-statement.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/rollup-store.ts';
-import { openOwn } from './ledger-folder.ts';
+import { openOwnTable } from './ledger-folder.ts';
 import { SqliteTable } from './sqlite-table.ts';
 
 export type LocalLedger = Awaited<ReturnType<typeof openLocalLedger>>;
@@ -32,7 +32,7 @@ interface LedgerPlace {
 const STREAM_PAUSE_MS = 200;
 
 export async function openLocalLedger({ whose, dataDir, fresh, clock }: LedgerPlace) {
-  const { table, close } = dataDir === undefined ? inMemory() : openOwn(dataDir, fresh);
+  const { table, close } = dataDir === undefined ? inMemory() : openOwnTable(dataDir, fresh);
   try {
     table.collectGarbage(clock.nowMs());
     const register = dynamoInstanceRegister({ table });
@@ -48,7 +48,7 @@ export async function openLocalLedger({ whose, dataDir, fresh, clock }: LedgerPl
       chain: dynamoStatementChain(parts),
       sheets: dynamoSheetStore(parts),
       recounts: dynamoRecountOutcomes(parts),
-      marks: dynamoSweepMarks(parts),
+      marks: dynamoSweepCheckpoints(parts),
       reported: dynamoReportedEnds(parts),
       limits: new DynamoLimitTable(parts),
       /** The table's stream from now on. After the signal it yields what is already written, then ends. */

@@ -11,11 +11,11 @@ import { silentLog } from '../../functions/core/environment/environment.ts';
 import { isTerminal, REJECTED_BY_ROUTER } from '../../functions/core/gitlab/gitlab.ts';
 import { groupHookKey, groupHookUrl } from '../../functions/core/gitlab/group-hooks.ts';
 import { createGitLab } from '../../functions/core/gitlab/rest-gitlab.ts';
+import { chargeBypass } from '../../functions/core/job-ends/charge-bypass.ts';
 import { inboxBody } from '../../functions/core/ledger/items.ts';
 import type { JobEnd, Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { InboxStore } from '../../functions/core/ledger/store.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
-import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
 import { createSettleApp, JOBS_PATH } from '../../functions/settle/app.ts';
 import { type ConsumeDeps, consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 import type { SweepReport } from '../../functions/sweep/run.ts';
@@ -27,7 +27,7 @@ import { createLocalGitLab } from './gitlab/local-gitlab.ts';
 import type { JobEnding, NewJob } from './gitlab/state.ts';
 import type { LocalLedger } from './ledger-source.ts';
 import { serveOnLoopback } from './loopback.ts';
-import type { PipelineQuestion } from './pipeline-router.ts';
+import type { PipelineRequest } from './pipeline-router.ts';
 import { checksum, seededRandom } from './random.ts';
 import { every, until } from './timing.ts';
 
@@ -46,7 +46,7 @@ export async function openLocalEnds(
   { ledger, store, keys, marks, reported, stream }: LocalLedger,
   rules: Pick<RulesInForce, 'rulesFor' | 'directoryFor'>,
   clock: Clock,
-  onTrouble: (text: string) => void,
+  onProblem: (text: string) => void,
 ) {
   const groups = [...((await rules.directoryFor([]))?.groupById.values() ?? [])];
   const settled = { webhook: 0, sweep: 0 };
@@ -85,7 +85,7 @@ export async function openLocalEnds(
   const reader = readInbox(
     stream(done.signal),
     { ...settling('webhook'), keys, directoryFor: rules.directoryFor, pause: clock.sleep },
-    onTrouble,
+    onProblem,
   );
   const sweeping = settling('sweep');
   const memory = newSweepMemory();
@@ -94,9 +94,9 @@ export async function openLocalEnds(
     () =>
       sweep({
         ...{ gitlab, ledger: sweeping.ledger, marks, reported, memory, clock, chargeUnknown: 'nothing' },
-        chargeBypass: (truths) => chargeBypass(truths, sweeping),
+        chargeBypass: (gitlabJobs) => chargeBypass(gitlabJobs, sweeping),
       }),
-    onTrouble,
+    onProblem,
   );
   // Writes the first checkpoint: later jobs without a decision count as bypass.
   await sweeper.once();
@@ -148,7 +148,7 @@ const RETRY_MS = 200;
 function readInbox(
   stream: AsyncIterable<readonly TableStreamRecord[]>,
   deps: ConsumeDeps & { readonly pause: (delayMs: number) => Promise<void> },
-  onTrouble: (text: string) => void,
+  onProblem: (text: string) => void,
 ) {
   let items = 0;
   const work = async (Records: readonly TableStreamRecord[]): Promise<void> => {
@@ -156,7 +156,7 @@ function readInbox(
       if ((await consume({ Records }, deps)).batchItemFailures.length === 0) return;
       await deps.pause(RETRY_MS);
     }
-    onTrouble('ends of jobs that GitLab told are not in the ledger yet; the sweep finds them');
+    onProblem('ends of jobs from GitLab are not in the ledger yet; the sweep finds them');
   };
   const isInbox = ({ eventName, dynamodb }: TableStreamRecord): boolean =>
     eventName === 'INSERT' && inboxBody(dynamodb?.NewImage ?? {}, deps.keys) !== undefined;
@@ -169,7 +169,7 @@ function readInbox(
   return {
     items: () => items,
     ended: readAll().catch((error: unknown) =>
-      onTrouble(`the table's stream is read no more (${String(error)}); the sweep goes on`),
+      onProblem(`the table's stream is read no more (${String(error)}); the sweep goes on`),
     ),
   };
 }
@@ -180,14 +180,14 @@ function readInbox(
  */
 export const SWEEP_EVERY_MS = 3_000;
 
-function startSweeper(sweep: () => Promise<SweepReport>, onTrouble: (text: string) => void) {
+function startSweeper(sweep: () => Promise<SweepReport>, onProblem: (text: string) => void) {
   let last: Promise<void> = Promise.resolve();
   const run = async (): Promise<void> => {
     try {
       const { gitlabSilent } = await sweep();
-      if (gitlabSilent) onTrouble('sweep: GitLab does not answer, holds stay as they are');
+      if (gitlabSilent) onProblem('sweep: GitLab does not answer, holds stay as they are');
     } catch (error) {
-      onTrouble(`sweep: ${error instanceof Error ? error.message : String(error)}; the next one goes on`);
+      onProblem(`sweep: ${error instanceof Error ? error.message : String(error)}; the next one goes on`);
     }
   };
   const once = (): Promise<void> => {
@@ -280,10 +280,10 @@ function playGitLab(
   return {
     gitlab,
     token,
-    async play(question: PipelineQuestion, admit: () => Promise<{ readonly result: string }>): Promise<void> {
-      const { id, runner_info: runner } = question;
-      gitlab.create(newJob(question));
-      const { runsMs, ending } = jobCourse(question.job_info.name, runner.timeout, random);
+    async play(request: PipelineRequest, admit: () => Promise<{ readonly result: string }>): Promise<void> {
+      const { id, runner_info: runner } = request;
+      gitlab.create(newJob(request));
+      const { runsMs, ending } = jobCourse(request.job_info.name, runner.timeout, random);
       const { result } = await admit();
       if (result === 'admitted' || result === 'disabled')
         timers.after(0, () => {
@@ -322,7 +322,7 @@ function jobCourse(name: string, timeoutSeconds: number, random: () => number) {
   return { runsMs: Math.min(seconds, timeoutSeconds) * 1000, ending };
 }
 
-function newJob({ id, job_info: info, git_info: git, variables }: PipelineQuestion): NewJob {
+function newJob({ id, job_info: info, git_info: git, variables }: PipelineRequest): NewJob {
   const environment = variables.find(({ key }) => key === 'CI_ENVIRONMENT_NAME')?.value;
   return {
     ...{ id, name: info.name, stage: info.stage, ref: git.ref, tags: info.tags },

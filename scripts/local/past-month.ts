@@ -3,12 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decide } from '../../functions/core/admission/decide.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../functions/core/environment/environment.ts';
-import type { RunnerDetail } from '../../functions/core/gitlab/kept-answers.ts';
+import type { RunnerDetail } from '../../functions/core/gitlab/cached-answers.ts';
+import { chargeBypass } from '../../functions/core/job-ends/charge-bypass.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { recordItem } from '../../functions/core/ledger/items.ts';
 import type { RulesInForce } from '../../functions/core/rules.ts';
-import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
-import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { TableStreamRecord } from '../../functions/settle/consume.ts';
 import type { Directory, DirectoryProject } from '../../policies/directory.ts';
@@ -105,7 +105,7 @@ async function liveWave(
   const decisions = await decide(asking, clock.monotonicMs() + DEADLINE_MS, deps);
   const rejected = new Set(asking.filter((_, index) => decisions[index]?.outcome !== 'admitted'));
   const ran = planned.filter(({ request }) => !rejected.has(request));
-  const truths = ran.map(({ request, runsSeconds, outcome, retryCount, queuedSeconds }) => {
+  const gitlabJobs = ran.map(({ request, runsSeconds, outcome, retryCount, queuedSeconds }) => {
     const { jobId, projectId, projectPath, jobName, pipelineId, ref, runnerTags, runnerId } = request;
     return {
       ...{ jobId, projectId, projectPath, jobName, pipelineId, ref, runnerTags, runnerId },
@@ -113,7 +113,10 @@ async function liveWave(
       finishedAtMs: atMs + Math.ceil(runsSeconds * 1_000),
     };
   });
-  await chargeBypass(truths, { ...deps, currentRules: () => rulesFor(planned.map((job) => job.request)) });
+  await chargeBypass(gitlabJobs, {
+    ...deps,
+    currentRules: () => rulesFor(planned.map((job) => job.request)),
+  });
 }
 
 interface CountUsageDeps {
@@ -121,7 +124,7 @@ interface CountUsageDeps {
   readonly directory: Directory | undefined;
   readonly zone: string;
   readonly clock: Parameters<typeof rollUp>[1]['clock'];
-  readonly onTrouble: (text: string) => void;
+  readonly onProblem: (text: string) => void;
 }
 
 const TRIES_MAX = 3;
@@ -130,15 +133,15 @@ const PAUSE_MS = 1_000;
 
 async function countUsage(
   Records: readonly TableStreamRecord[],
-  { ledger, directory, zone, clock, onTrouble }: CountUsageDeps,
+  { ledger, directory, zone, clock, onProblem }: CountUsageDeps,
 ): Promise<void> {
   const deps = {
     ...{ store: ledger.usage, keys: ledger.keys, clock, random: Math.random, log: silentLog },
-    placeOf: placeBy(directory, zone),
+    placeOf: placeRecords(directory, zone),
   };
   for (let tries = 1; tries <= TRIES_MAX; tries += 1)
     if ((await rollUp({ Records }, deps)).batchItemFailures.length === 0) return;
-  onTrouble('some jobs are not counted in what the console shows of the past');
+  onProblem('some jobs are not counted in what the console shows of the past');
 }
 
 export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: LocalLedger }) {
@@ -149,7 +152,7 @@ export function startUsageCounter(deps: CountUsageDeps & { readonly ledger: Loca
         if (records.length < STREAM_BATCH_MAX) await sleep(PAUSE_MS, undefined, { signal }).catch(() => {});
       }
     } catch (error) {
-      deps.onTrouble(`usage is not counted (${String(error)})`);
+      deps.onProblem(`usage is not counted (${String(error)})`);
     }
   };
   const begin = () => {

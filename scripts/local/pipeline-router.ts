@@ -24,8 +24,8 @@ import { startLocalRouter } from './router/local-router.ts';
 
 const JOBS_MIN = 160;
 
-export type PipelineQuestion = ReturnType<typeof jobQuestion>;
-type Play = (question: PipelineQuestion, admit: () => Promise<AdmissionResult>) => Promise<void>;
+export type PipelineRequest = ReturnType<typeof jobQuestion>;
+type Play = (request: PipelineRequest, admit: () => Promise<AdmissionResult>) => Promise<void>;
 
 const TOKEN = 'glrct-local-not-a-secret';
 /** If decisions take longer than this, requests slow down: a slow machine shows decisions, not fallbacks. */
@@ -60,11 +60,11 @@ export async function openLocalRouter(
     async run(stopped: () => boolean, play: Play): Promise<void> {
       await router.until(() => router.waitingStreams() > 0, { what: 'a relay that waits for questions' });
       await replay(
-        pipelineQuestions(pipeline.jobs, projects, total, firstJobId),
+        pipelineRequests(pipeline.jobs, projects, total, firstJobId),
         options.rate,
-        (question) => {
+        (request) => {
           sent += 1;
-          return play(question, () => router.admit(question));
+          return play(request, () => router.admit(request));
         },
         stopped,
       );
@@ -88,7 +88,7 @@ function pipelineFacts(path: string, { jobs, notRead }: ExpandedPipeline): Reado
     pipeline: `${path}, ${jobs.length} jobs`,
     ...(ruled > 0 && {
       // Sources and branches are random here, so no single run of the pipeline is the right one.
-      rules: `${ruled} of them depend on rules; each runs as if all that the file leaves open held (see npx tollgate check)`,
+      rules: `${ruled} depend on rules; each runs as if all open conditions held (see npx tollgate check)`,
     }),
     ...(notRead.length > 0 && {
       'not read': `${notRead.length} includes and child pipelines (see npx tollgate check)`,
@@ -97,23 +97,23 @@ function pipelineFacts(path: string, { jobs, notRead }: ExpandedPipeline): Reado
 }
 
 async function replay(
-  questions: Iterable<PipelineQuestion>,
+  questions: Iterable<PipelineRequest>,
   ratePerSecond: number,
-  ask: (question: PipelineQuestion) => Promise<unknown>,
+  ask: (request: PipelineRequest) => Promise<unknown>,
   stopped: () => boolean,
 ): Promise<void> {
   let dueMs = performance.now();
   const openMax = Math.max(OPEN_MIN, Math.ceil(ratePerSecond * ANSWER_SECONDS));
   const open = new Set<Promise<unknown>>();
   const everyMs = 1_000 / ratePerSecond;
-  for (const question of questions) {
+  for (const request of questions) {
     if (stopped()) break;
     const waitMs = dueMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     while (open.size >= openMax) await Promise.race(open);
     // Delayed requests are not made up for: that would be a burst.
     dueMs = Math.max(dueMs, performance.now() - everyMs) + everyMs;
-    const answered: Promise<unknown> = ask(question).finally(() => open.delete(answered));
+    const answered: Promise<unknown> = ask(request).finally(() => open.delete(answered));
     open.add(answered);
   }
   await Promise.all(open);
@@ -121,12 +121,12 @@ async function replay(
 
 const TIMEOUT_SECONDS = 3_600;
 
-export function* pipelineQuestions(
+export function* pipelineRequests(
   jobs: readonly PipelineJob[],
   projects: readonly PipelineProject[],
   count: number,
   firstJobId: number,
-): Generator<PipelineQuestion> {
+): Generator<PipelineRequest> {
   const random = seededRandom(1);
   let nextPipelineId = firstJobId;
   let runs = new Map<PipelineProject, PipelineRun>();

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createConsoleRead } from '../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../functions/answers/reading/scope.ts';
-import { tellOwnerBy } from '../../functions/console/api/tell-owner.ts';
+import { createOwnerNotifier } from '../../functions/console/api/notify-owner.ts';
 import { createConsoleApp } from '../../functions/console/app.ts';
 import { createAssets } from '../../functions/console/pages/assets.ts';
 import type { Rules } from '../../functions/core/admission/judge.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../functions/core/environment/environment.ts';
 import { recountOutcome } from '../../functions/core/ledger/checkpoints.ts';
 import { roundMs } from '../../functions/core/ledger/recount-round.ts';
-import { createLimitsDesk } from '../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits } from '../../functions/core/limits/create-limit-edits.ts';
 import type { LimitsDocument } from '../../functions/core/limits/limit-set.ts';
 import { createUploads } from '../../functions/core/limits/limit-table.ts';
 import { MemoryNotifier } from '../../functions/core/notify/message.ts';
@@ -57,7 +57,7 @@ interface ConsoleParts {
   readonly zone: string;
   /** The jobs' clock. Sessions use the machine's. */
   readonly clock: Pick<LedgerClock, 'nowMs'>;
-  readonly screen: Pick<Screen, 'trouble' | 'mailed'>;
+  readonly screen: Pick<Screen, 'problem' | 'mailed'>;
 }
 
 /** Listens before there is a ledger, because the sign-in needs the address; until then every page says that it starts. */
@@ -83,10 +83,10 @@ export async function startRunConsole(
   { limitsFile, console: isKept }: StartOptions,
   rules: Rules,
   clock: FastClock,
-  screen: Pick<Screen, 'trouble' | 'mailed' | 'note'>,
+  screen: Pick<Screen, 'problem' | 'mailed' | 'note'>,
 ) {
   const { directory, limits, policy } = rules;
-  const { trouble: onTrouble } = screen;
+  const { problem: onProblem } = screen;
   const { value } = readYaml(limitsFile);
   const packed = isRecord(value) ? value : {};
   const zone = zoneOf(limits);
@@ -104,7 +104,7 @@ export async function startRunConsole(
       rulesFor: RulesInForce['rulesFor'],
       firstRunJobId: number,
     ): Promise<Readonly<Record<string, string>>> {
-      const deps = { ledger, directory, zone, clock, onTrouble };
+      const deps = { ledger, directory, zone, clock, onProblem };
       const month = directory && (await pastMonth({ ...deps, directory, rulesFor, note: screen.note }));
       if (directory !== undefined) await closeLocalMonths({ ...deps, policy, limits, directory });
       const known = [firstRunJobId, firstJobId(Math.floor(clock.nowMs() / DAY_MS))];
@@ -137,13 +137,13 @@ function consoleOn(
   const log: Log = {
     ...silentLog,
     error: (message, { path } = {}) =>
-      screen.trouble(`console: ${message}${path === undefined ? '' : ` (${path})`}`),
+      screen.problem(`console: ${message}${path === undefined ? '' : ` (${path})`}`),
   };
   const { limits: table, ledger: jobs, usage, sheets, recounts, chain, sessions, store } = ledger;
   const { instance, description } = ledger;
-  const desk = createLimitsDesk({ table, policy, packed, directory, ledger: jobs, clock, newId, zone });
+  const limitEdits = createLimitEdits({ table, policy, packed, directory, ledger: jobs, clock, newId, zone });
   const read = createConsoleRead({
-    ...{ desk, limitTable: table, packedLimits: limits, policy, ledger: jobs, usage, sheets, recounts },
+    ...{ limitEdits, limitTable: table, packedLimits: limits, policy, ledger: jobs, usage, sheets, recounts },
     ...{ books: { instance, description, jobs: store, chain }, zone, clock, consoleUrl: url },
     recentJobIds: async () => {
       const live = await jobs.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_JOBS_MAX);
@@ -163,8 +163,8 @@ function consoleOn(
     render: renderNotice,
   });
   const notify = new MemoryNotifier((message) => screen.mailed(message));
-  const tellOwner = tellOwnerBy({ notify, ledger: jobs, origin: url });
-  const shared = { desk, read, policy, directory, clock, tellOwner, origin: url, log };
+  const notifyOwner = createOwnerNotifier({ notify, ledger: jobs, origin: url });
+  const shared = { limitEdits, read, policy, directory, clock, notifyOwner, origin: url, log };
   const pages = createPages({
     ...{ ...shared, zone, uploads: createUploads({ table, clock, newId }) },
     sessions: ownSessions(sessions, systemClock),
@@ -186,7 +186,7 @@ async function pastMonth({
     if (jobs === 0) return { month: `made-up jobs ${days}, there already` };
     return { month: `${jobs} made-up jobs ${days}, for the console's pages; they count in the limits` };
   } catch (error) {
-    options.onTrouble(`the made-up month is not whole (${String(error)}); the next start goes on with it`);
+    options.onProblem(`the made-up month is not whole (${String(error)}); the next start goes on with it`);
     return {};
   }
 }
@@ -202,22 +202,22 @@ interface Nightly {
   readonly directory: Directory;
   readonly zone: string;
   readonly clock: Pick<LedgerClock, 'nowMs' | 'monotonicMs'>;
-  readonly onTrouble: (text: string) => void;
+  readonly onProblem: (text: string) => void;
 }
 
 const WORK_MS_MAX = 2_000;
 const READ_TIMEOUT_MS = 5_000;
 
-async function attempt(onTrouble: Nightly['onTrouble'], failed: string, work: () => Promise<unknown>) {
+async function attempt(onProblem: Nightly['onProblem'], failed: string, work: () => Promise<unknown>) {
   try {
     await work();
   } catch (error) {
-    onTrouble(`${failed} (${String(error)}); the next start tries again`);
+    onProblem(`${failed} (${String(error)}); the next start tries again`);
   }
 }
 
 export const closeLocalMonths = (deps: Nightly & Pick<Rules, 'policy' | 'limits'>): Promise<void> =>
-  attempt(deps.onTrouble, 'months are not closed', async () => {
+  attempt(deps.onProblem, 'months are not closed', async () => {
     const { chain, instance, usage, sheets } = deps.ledger;
     const { currency, prices } = deps.policy;
     const { directory, zone, clock } = deps;
@@ -226,13 +226,13 @@ export const closeLocalMonths = (deps: Nightly & Pick<Rules, 'policy' | 'limits'
       fiscalStart: deps.limits.fiscalStart ?? CALENDAR_YEAR,
     });
     if (failed > 0)
-      deps.onTrouble(`months of ${failed} groups are not closed; the next start goes on with it`);
+      deps.onProblem(`months of ${failed} groups are not closed; the next start goes on with it`);
   });
 
 export const packLocalJobs = (
   deps: Omit<Nightly, 'directory'> & { readonly knownJobIds: readonly number[] },
 ): Promise<void> =>
-  attempt(deps.onTrouble, 'jobs are not packed for reports', () => {
+  attempt(deps.onProblem, 'jobs are not packed for reports', () => {
     const { ledger, zone, clock, knownJobIds } = deps;
     return packJobs(clock.monotonicMs() + WORK_MS_MAX, {
       ...{ sheets: ledger.sheets, zone, clock, daysBack: PAST_DAYS, recentJobIds: async () => knownJobIds },
@@ -243,9 +243,9 @@ export const packLocalJobs = (
 export const recountLocalLedger = ({
   ledger: { ledger, recounts },
   clock,
-  onTrouble,
-}: Pick<Nightly, 'ledger' | 'onTrouble'> & Pick<ConsoleParts, 'clock'>): Promise<void> =>
-  attempt(onTrouble, 'counters are not compared with their jobs', async () => {
+  onProblem,
+}: Pick<Nightly, 'ledger' | 'onProblem'> & Pick<ConsoleParts, 'clock'>): Promise<void> =>
+  attempt(onProblem, 'counters are not compared with their jobs', async () => {
     const startedAtMs = clock.nowMs();
     const last = await recounts.read();
     if (last !== undefined && startedAtMs - last.recountedAtMs < roundMs(last.records ?? 0)) return;

@@ -47,7 +47,7 @@ export async function run(
   const firstJobId = (before?.jobId ?? FIRST_RUN_JOB_ID) + 1;
   const fast = fastClock(SPEED, Math.max(Date.now(), before?.atMs ?? 0));
   const clock = pipeline === undefined ? systemClock : fast;
-  const [ledger, desk] = await Promise.all([
+  const [ledger, limitEdits] = await Promise.all([
     openLocalLedger({ whose: whoseJobs(options), dataDir, fresh, clock }),
     // Loaded late: a pilot and a program need no pages.
     pipeline === undefined || options.json
@@ -66,13 +66,13 @@ export async function run(
   const lastReserved = pipeline === undefined ? firstJobId - 1 : firstJobId + IDS_RESERVED;
   note(pipeline === undefined ? 1 : SPEED, lastReserved);
   await settleLeftovers(ledger.ledger, clock.nowMs());
-  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, desk?.url);
-  const consoleFacts = await desk?.open(ledger, admit.rulesFor, firstJobId);
+  const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock, limitEdits?.url);
+  const consoleFacts = await limitEdits?.open(ledger, admit.rulesFor, firstJobId);
   const local =
     pipeline !== undefined && rules.directory !== undefined
       ? {
           router: await openLocalRouter(options, pipeline, rules.directory, firstJobId),
-          ends: await openLocalEnds(ledger, admit, fast, screen.trouble),
+          ends: await openLocalEnds(ledger, admit, fast, screen.problem),
         }
       : undefined;
   const pilot = local === undefined ? estimatedEnds(ledger.ledger) : undefined;
@@ -90,7 +90,7 @@ export async function run(
   const observe: RelayObserver = (event: RelayEvent) => {
     if (event.type === 'answered') return answered(event);
     const text = problemText(event);
-    if (text !== undefined) screen.trouble(text);
+    if (text !== undefined) screen.problem(text);
   };
   const relay = newRelay(options, local?.router, admit.url, rules, observe);
   screen.started({
@@ -117,21 +117,22 @@ export async function run(
   if (local === undefined) await aborted(stop);
   else {
     await local.router.run(() => stop.aborted, local.ends.play);
-    if (stop.aborted) screen.trouble('no new jobs; those that run come to their end (Ctrl-C again: at once)');
+    if (stop.aborted)
+      screen.problem('no new jobs; those that run come to their end (Ctrl-C again: immediately)');
     await local.ends.finish();
   }
   await figures.stop();
   const summary = tally.summary(await limitsNow(), local?.ends.summary());
   screen.finished(summary);
   await relay.stop();
-  await desk?.counted();
-  if (desk !== undefined && options.console && !stop.aborted) {
+  await limitEdits?.counted();
+  if (limitEdits !== undefined && options.console && !stop.aborted) {
     fast.slowDown();
     note(1, lastReserved);
-    screen.note(`\nThe console stays at ${desk.url} until Ctrl-C; time goes at its usual pace again.`);
+    screen.note(`\nThe console stays at ${limitEdits.url} until Ctrl-C; time goes at its usual pace again.`);
     await aborted(stop);
   }
-  await desk?.stop();
+  await limitEdits?.stop();
   await local?.router.close();
   await local?.ends.close();
   await pilot?.close();
@@ -154,8 +155,8 @@ interface LocalParts {
 
 const pilotFacts = ({ router = '' }: StartOptions, instance: string): Readonly<Record<string, string>> => ({
   router,
-  gitlab: `${instance}; npx tollgate finds these books by itself`,
-  jobs: 'are taken to last as estimated; a deployment learns the truth from GitLab',
+  gitlab: `${instance}; npx tollgate finds this ledger`,
+  jobs: 'last as estimated; a deployment gets the real times from GitLab',
 });
 
 function localFacts({ router, ends }: LocalParts): Readonly<Record<string, string>> {

@@ -20,7 +20,7 @@ export interface Screen {
   answered(answered: AnsweredEvent, count: number, total: number | undefined): void;
   figures(figures: Figures): void;
   note(text: string): void;
-  trouble(text: string): void;
+  problem(text: string): void;
   finished(summary: Summary): void;
   /** A message to an owner; this machine delivers it nowhere else. */
   mailed(message: Message): void;
@@ -40,7 +40,7 @@ export function jsonScreen(out: NodeJS.WriteStream, limits: LimitSet): Screen {
     figures: ({ elapsedMs, ...figures }) =>
       say({ type: 'figures', elapsedMs: Math.round(elapsedMs), ...figures }),
     note: () => {},
-    trouble: (text) => void process.stderr.write(`${text}\n`),
+    problem: (text) => void process.stderr.write(`${text}\n`),
     finished: (summary) => say({ type: 'summary', limitsVersion: limits.version, ...summary }),
     mailed: () => {},
   };
@@ -79,7 +79,7 @@ export function terminalScreen(
       say(colour ? styleText('bold', line, { validateStream: false }) : line);
     },
     note: say,
-    trouble: (text) => say(`! ${printable(text)}`),
+    problem: (text) => say(`! ${printable(text)}`),
     mailed: ({ subject, text }) => {
       const lines = text.trimEnd().split('\n');
       say(`\n✉ ${printable(subject)}\n${lines.map((line) => `  ${printable(line)}`.trimEnd()).join('\n')}\n`);

@@ -140,7 +140,7 @@ export function renderSummary(summary: Summary, currency: string, columns: numbe
 function endsLines({ webhook, sweep, webhooks, holdsLeft }: EndsSummary): readonly string[] {
   return [
     `${webhook + sweep} jobs ran to their end: ${webhook} reported by webhook, ${sweep} found by the sweep.`,
-    `${webhooks.events} webhooks, of which ${webhooks.lost} were lost.`,
+    `${webhooks.events} webhooks; ${webhooks.lost} were lost.`,
     holdsLeft === 0 ? 'Nothing is held any more.' : `${holdsLeft} jobs still hold something.`,
   ];
 }

@@ -7,7 +7,7 @@ import { pythonTools } from '../build/python-tools.ts';
 import { writeRenumbered } from '../local/router/schemas.ts';
 import { parseInput } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
-import { runCourse } from './rehearse/course.ts';
+import { runRehearsal } from './rehearse/course.ts';
 import { deploymentAt } from './rehearse/deployed.ts';
 import { startEmulator } from './rehearse/emulator.ts';
 
@@ -52,7 +52,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`It has not ended in ${REHEARSAL_MS_MAX / 60_000} minutes and was given up.`);
     void stop(1);
   }, REHEARSAL_MS_MAX);
-  const passed = await runCourse(deploymentAt(emulator, folder, descriptors, python));
+  const passed = await runRehearsal(deploymentAt(emulator, folder, descriptors, python));
   clearTimeout(overdue);
   if (!passed) for (const crash of emulator.crashes()) console.log(`  the emulator broke: ${crash}`);
   return stop(passed ? 0 : 1);

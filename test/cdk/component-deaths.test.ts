@@ -22,7 +22,7 @@ function toldOf(trouble: Trouble, minutes: number, alarms = ALARMS): readonly st
   for (let passed = 0; passed < minutes; passed += LOOK_EVERY) {
     site.run(LOOK_EVERY, trouble);
     for (const spec of alarms)
-      if (isOnAfter(spec, site.minutes, site.within)) told.add(spec.toldBy ?? spec.name);
+      if (isOnAfter(spec, site.minutes, site.within)) told.add(spec.notifiedBy ?? spec.name);
   }
   return [...told].sort();
 }
@@ -69,14 +69,14 @@ const DEATHS: readonly (readonly [string, string, Trouble, number?])[] = [
   ['the rule of the doctor is off', 'HealthProblems', { programs: { doctor: 'rule off' } }],
   ['the doctor fails', 'HealthProblems', { programs: { doctor: 'failing' } }],
   ['the doctor finds a webhook that is missing', 'HealthProblems', { healthProblems: 1 }],
-  ['the rule of ssm-limits is off', 'DeskFailing', { programs: { 'ssm-limits': 'rule off' } }],
-  ['ssm-limits fails', 'DeskFailing', { programs: { 'ssm-limits': 'failing' } }],
-  ['the rule of the notices is off', 'DeskFailing', { programs: { notices: 'rule off' } }],
-  ['the rule of the retries is off', 'DeskFailing', { programs: { requeue: 'rule off' } }],
-  ['the retries fail', 'DeskFailing', { programs: { requeue: 'failing' } }],
-  ['the notices fail', 'DeskFailing', { programs: { notices: 'failing' } }],
-  ['the console breaks', 'DeskFailing', { console: 'broken' }],
-  ['the console is throttled', 'DeskFailing', { console: 'throttled' }],
+  ['the rule of ssm-limits is off', 'ConsoleFailing', { programs: { 'ssm-limits': 'rule off' } }],
+  ['ssm-limits fails', 'ConsoleFailing', { programs: { 'ssm-limits': 'failing' } }],
+  ['the rule of the notices is off', 'ConsoleFailing', { programs: { notices: 'rule off' } }],
+  ['the rule of the retries is off', 'ConsoleFailing', { programs: { requeue: 'rule off' } }],
+  ['the retries fail', 'ConsoleFailing', { programs: { requeue: 'failing' } }],
+  ['the notices fail', 'ConsoleFailing', { programs: { notices: 'failing' } }],
+  ['the console breaks', 'ConsoleFailing', { console: 'broken' }],
+  ['the console is throttled', 'ConsoleFailing', { console: 'throttled' }],
   ['the rule of the watchdog is off', 'WatchdogFailing', { programs: { watchdog: 'rule off' } }],
   ['the watchdog fails, or its token has expired', 'WatchdogFailing', { programs: { watchdog: 'failing' } }],
 ];

@@ -13,7 +13,7 @@ import { silentLog } from '../../functions/core/environment/environment.ts';
 import { createEstimateCache, dynamoEstimateSource } from '../../functions/core/estimates/estimates.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
-import { createLimitsDesk } from '../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits } from '../../functions/core/limits/create-limit-edits.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
 import { publishLimits } from '../../functions/core/limits/publish-limits.ts';
 import { rulesInForce } from '../../functions/core/rules.ts';
@@ -206,11 +206,11 @@ function world() {
   const usage = new DynamoRollupStore(parts);
   const packedLimits = someLimits({}, policy, directory);
   const packed = { policy, limits: packedLimits, directory, estimator: timeoutEstimator };
-  const desk = createLimitsDesk({
+  const limitEdits = createLimitEdits({
     ...{ table: limits, policy, directory: async () => directory, ledger, clock, newId: () => 'id' },
   });
   const read = createConsoleRead({
-    ...{ desk, limitTable: limits, packedLimits, policy, ledger, usage, zone: 'UTC', clock },
+    ...{ limitEdits, limitTable: limits, packedLimits, policy, ledger, usage, zone: 'UTC', clock },
     places: async () => placesOf(directory),
   });
 

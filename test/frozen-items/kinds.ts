@@ -1,9 +1,9 @@
 /** Every kind of item in the table: the program that writes one, and the readers that must still read it later. */
 import { type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
+import { dynamoHealthCheck } from '../../functions/answers/health/read-health.ts';
 import { DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import { dynamoRecountOutcomes, dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
+import { dynamoRecountOutcomes, dynamoSweepCheckpoints } from '../../functions/core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../functions/core/ledger/controller.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
@@ -12,7 +12,7 @@ import { journalBody } from '../../functions/core/ledger/items.ts';
 import type { JobFacts } from '../../functions/core/ledger/ledger.ts';
 import { dynamoRecountRounds } from '../../functions/core/ledger/recount-round.ts';
 import { dynamoPseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
-import { loggedChangeOf } from '../../functions/core/limits/change-log.ts';
+import { parseLoggedChange } from '../../functions/core/limits/change-log.ts';
 import { withOpenings } from '../../functions/core/limits/limit-store.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
@@ -21,12 +21,12 @@ import { packedSums } from '../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoSessionStore } from '../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoStatementChain, sealed } from '../../functions/core/statements/closed-statement.ts';
-import { dynamoPriceEditions } from '../../functions/core/statements/price-editions.ts';
-import { dynamoYetFailed, readRelayBeats } from '../../functions/core/store/health-items.ts';
+import { dynamoPriceLists } from '../../functions/core/statements/price-lists.ts';
+import { dynamoYetFailed, readRelayHeartbeats } from '../../functions/core/store/health-items.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { dynamoAlertRecords } from '../../functions/core/thresholds/alert-records.ts';
-import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../functions/core/usage/contribution.ts';
 import { countRecords } from '../../functions/core/usage/count-records.ts';
 import { dynamoCounterSnapshots } from '../../functions/core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../../functions/core/usage/rollup-store.ts';
@@ -192,7 +192,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: under('#estimates#', is('rollup')),
     read: (place) => rollup(place).readEstimates([7]),
   },
-  'sweep-marks': { is: at('@sweep', any), read: (place) => dynamoSweepMarks(options(place)).read() },
+  'sweep-marks': { is: at('@sweep', any), read: (place) => dynamoSweepCheckpoints(options(place)).read() },
   'controller-scope': {
     is: at('@controller', is('scope')),
     read: (place) => dynamoControllerScope(options(place)).read(),
@@ -213,7 +213,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'limit-log': {
     is: at('@limits#log', any),
-    read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(loggedChangeOf),
+    read: async (place) => (await limits(place).readLog(undefined, 10, WAIT)).map(parseLoggedChange),
   },
   'limit-request': { is: at('@limits#requests', any), read: (place) => limits(place).readRequests(10, WAIT) },
   'directory-pointer': {
@@ -267,12 +267,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'price-change': {
     is: at('@statements#prices', any),
-    read: (place) => dynamoPriceEditions(options(place)).changes(),
+    read: (place) => dynamoPriceLists(options(place)).changes(),
   },
   'price-edition': {
     is: under('@statements#prices#', any),
     read: async (place) => {
-      const prices = dynamoPriceEditions(options(place));
+      const prices = dynamoPriceLists(options(place));
       return Promise.all((await prices.changes()).map(({ change }) => prices.text(change.editionSha256)));
     },
   },
@@ -282,7 +282,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'health-look': {
     is: at('@health', is('look')),
-    read: (place) => dynamoHealthLook(options(place)).read(),
+    read: (place) => dynamoHealthCheck(options(place)).read(),
   },
   'yet-failed': {
     is: at('@yet-failed', is('latest')),
@@ -311,7 +311,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       return sheet && { ...sheet, bytes: [...sheet.bytes], days: [...(sheet.days ?? [])] };
     },
   },
-  heartbeat: { is: at('@heartbeat', any), read: (place) => readRelayBeats(options(place)) },
+  heartbeat: { is: at('@heartbeat', any), read: (place) => readRelayHeartbeats(options(place)) },
   rooms: {
     is: at('@rooms', any),
     read: (place) => headroomTable({ ...byRelay(place), relayId: 'relay-2' }).read(),
@@ -405,12 +405,12 @@ export async function writeEveryKind(place: Place): Promise<void> {
   await store.transact([{ kind: 'closing', closing }], { token: 'closing', ...WAIT });
 
   const records = (await ledger.readRecords([1, 2, 3])).filter((record) => record !== undefined);
-  const placeOf = placeBy(GROUPS, 'UTC');
+  const placeOf = placeRecords(GROUPS, 'UTC');
   await countRecords(records, { store: rollup(place), clock, random: () => 0.5, placeOf, log: silentLog });
 
   const going = { startMs: 1, deep: true, top: 9, page: 'next' };
   const runner = { seenTo: 5, passMs: 6, deepMs: 7, going };
-  await dynamoSweepMarks(options(place)).write({
+  await dynamoSweepCheckpoints(options(place)).write({
     sinceMs: 1,
     runners: new Map([[12, runner]]),
     open: new Map([[1, 7]]),
@@ -531,7 +531,7 @@ async function writeOthers(place: Place): Promise<void> {
   await snapshots.recounted(FAR_MS);
   await dynamoStatementChain(options(place)).append(sealed(A_STATEMENT));
   // In three parts.
-  const prices = dynamoPriceEditions(options(place), 60);
+  const prices = dynamoPriceLists(options(place), 60);
   for (const [at, rate] of ['0.10', '0.20'].entries()) {
     const list = {
       version: `2026-1${at}`,
@@ -554,7 +554,7 @@ async function writeOthers(place: Place): Promise<void> {
     remedy: 'start one',
     alarm: 'X',
   } as const;
-  await dynamoHealthLook(options(place)).write({
+  await dynamoHealthCheck(options(place)).write({
     view: { checkedAtMs: NOVEMBER_21_MS, problems: 1, findings: [finding] },
     deployed: { policyVersion: 'p1', descriptorsVersion: '18.9' },
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dynamoHealthLook } from '../../functions/answers/health/read-health.ts';
+import { dynamoHealthCheck } from '../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { inboxItem } from '../../functions/core/ledger/items.ts';
@@ -24,7 +24,7 @@ import {
 } from '../support/bundle-rig.ts';
 import { measuredOf } from '../support/emf-spec.ts';
 import { anAsk, claim, counter, someFacts } from '../support/ledger/asks.ts';
-import { hintOf, ranFor } from '../support/ledger/truths.ts';
+import { hintOf, ranFor } from '../support/ledger/gitlab-jobs.ts';
 import { isOnAfter } from '../support/relay/alarm-state.ts';
 
 /** Nobody listens on it. */
@@ -85,7 +85,7 @@ const inserted = (sequence: string, NewImage: unknown) => ({
   awsRegion: 'local',
   dynamodb: { SequenceNumber: sequence, StreamViewType: 'NEW_AND_OLD_IMAGES', NewImage },
 });
-const arrived = (sequence: string, jobId: number, over: Partial<JobTruth> = {}) => {
+const arrived = (sequence: string, jobId: number, over: Partial<GitLabJob> = {}) => {
   const [startedAtMs, finishedAtMs] = [Date.now() - 60_000, Date.now()];
   const body = hintOf(ranFor(jobId, 60, { startedAtMs, finishedAtMs, ...over }));
   const item = { id: `delivery-${jobId}`, body, receivedAtMs: Date.now(), untilMs: Date.now() };
@@ -223,7 +223,7 @@ describe('the deployed functions of a schedule', () => {
     expect(isOnAfter(alarm, 120, () => having([]))).toBe(true);
     expect(doctor.output()).not.toContain(GITLAB_TOKEN);
 
-    const kept = await dynamoHealthLook({ table: rig.table, instance: INSTANCE }).read();
+    const kept = await dynamoHealthCheck({ table: rig.table, instance: INSTANCE }).read();
     expect(kept?.deployed.descriptorsVersion).toBe('18.9');
     expect(kept?.view.findings.find(({ about }) => about === 'version of GitLab')).toMatchObject({
       severity: 'warning',

@@ -121,7 +121,7 @@ describe('the deployed admit function', () => {
       const answer = bodyOf(await ask(JSON.stringify({ requests, remainingMs: 20_000 })));
       return (answer as { decisions: unknown[] }).decisions;
     };
-    // The packed limits give this group seven jobs at once.
+    // The packed limits give this group seven concurrent jobs.
     const packed = await outcomes([11, 12, 13, 14, 15, 16, 17, 18]);
     expect(packed.at(-1)).toMatchObject({ violations: [{ reason: { code: 'CONCURRENCY_FULL' } }] });
     const parts = { instance: INSTANCE, clock: systemClock, random: Math.random };

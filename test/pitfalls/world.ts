@@ -2,7 +2,7 @@
 import { decide } from '../../functions/core/admission/decide.ts';
 import type { Rules } from '../../functions/core/admission/judge.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../functions/core/gitlab/gitlab.ts';
 import { createLedger } from '../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord, Ledger } from '../../functions/core/ledger/ledger.ts';
 import type { Decision } from '../../policies/decision.ts';
@@ -87,8 +87,8 @@ export function world(documents: Documents, options: Partial<MemoryStoreOptions>
       rules = rulesOf({ ...documents, ...changed });
     },
     goTo: (iso: string): void => clock.advance(Date.parse(iso) - clock.nowMs()),
-    hear: (...truths: readonly JobTruth[]) =>
-      endJobs(truths, { ledger, currentRules: async () => rules, clock, log: silentLog }),
+    hear: (...gitlabJobs: readonly GitLabJob[]) =>
+      endJobs(gitlabJobs, { ledger, currentRules: async () => rules, clock, log: silentLog }),
     committed: async (subject: string, period = '2026-11', limit = 'money-month'): Promise<number> =>
       (await read(subject, limit, period))?.committed ?? 0,
     settled: async (subject: string, period = '2026-11', limit = 'money-month'): Promise<number> =>
@@ -115,7 +115,7 @@ export const count = (words: readonly string[], word: string): number =>
   words.filter((each) => each === word).length;
 
 /** GitLab's word that a job ran so long, to a good end. */
-export const ran = (jobId: number, seconds: number, over: Partial<JobTruth> = {}): JobTruth => {
+export const ran = (jobId: number, seconds: number, over: Partial<GitLabJob> = {}): GitLabJob => {
   const startedAtMs = Date.UTC(2026, 10, 21, 12);
   return {
     jobId,
@@ -130,7 +130,7 @@ export const ran = (jobId: number, seconds: number, over: Partial<JobTruth> = {}
 };
 
 /** GitLab's word that it ended and never ran. */
-export const neverRan = (jobId: number, over: Partial<JobTruth> = {}): JobTruth => ({
+export const neverRan = (jobId: number, over: Partial<GitLabJob> = {}): GitLabJob => ({
   jobId,
   projectId: 1,
   status: 'canceled',

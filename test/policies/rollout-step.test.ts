@@ -10,7 +10,7 @@ import {
   type RolloutFacts,
   type RolloutStep,
   rolloutNeeds,
-  rolloutStanding,
+  rolloutStatus,
   stepBack,
   stepOn,
 } from '../../policies/rollout-step.ts';
@@ -50,10 +50,10 @@ test.each<[string, object[], string, RolloutStep, string | undefined]>([
   ],
 ])('where somebody stands: %s', (_, rollout, subject, step, from) => {
   const { rollouts } = someLimits({ rollout });
-  const standing = rolloutStanding('cost', subjectsOf(subject), rollouts);
+  const standing = rolloutStatus('cost', subjectsOf(subject), rollouts);
   expect([standing.step, standing.from]).toEqual([step, from]);
   // The other class is nobody's business here.
-  expect(rolloutStanding('capacity', subjectsOf(subject), rollouts).step).toBe('enforce');
+  expect(rolloutStatus('capacity', subjectsOf(subject), rollouts).step).toBe('enforce');
 });
 
 const ENOUGH: RolloutFacts = { days: 7, jobs: 1_000, wouldFail: 50, coveragePercent: 95, nowMs: NOW_MS };
@@ -97,7 +97,7 @@ test('jobs are decided in the mode of the step, one step on is the next, and a s
   fc.assert(
     fc.property(anyRollout, fc.constantFrom(...ROLLOUT_CLASSES), (rollout, ruleClass) => {
       const limits = someLimits({ rollout });
-      const standing = rolloutStanding(ruleClass, subjectsOf('project/1'), limits.rollouts);
+      const standing = rolloutStatus(ruleClass, subjectsOf('project/1'), limits.rollouts);
       const modes = rolloutModes(rolloutPlaceOf('project/1', aDirectory), limits);
       expect(modes[ruleClass]).toBe(standing.mode);
       expect(modes.security).toBe('enforce');

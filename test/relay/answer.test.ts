@@ -10,7 +10,7 @@ import type { HandClock } from '../../scripts/local/clock.ts';
 import { propertyRuns } from '../support/property-runs.ts';
 import { answeringBench, questionOf } from '../support/relay/answering-bench.ts';
 import { range, turn } from '../support/relay/commit-bench.ts';
-import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/verdicts.ts';
+import { admittedOf, quotaViolation, rejectedFor } from '../support/relay/decisions.ts';
 
 const admitsAll = (): SendBatch => async (jobs) => jobs.map((job) => admittedOf(job.request));
 
@@ -110,9 +110,9 @@ test('before the schema is proven the allowance counts as well, and every job th
 
 test('a rejection of the ledger that it could not write down is kept until it is in the books; others are not', async () => {
   const rejection = rejectedFor(quotaViolation('group/1'), 'No budget.');
-  const verdicts = [rejection, { ...rejection, unwritten: true } as const];
+  const decisions = [rejection, { ...rejection, unwritten: true } as const];
   const { ask, ofType, unmetered } = answeringBench({
-    send: () => async (jobs) => jobs.map(() => verdicts.shift() ?? rejection),
+    send: () => async (jobs) => jobs.map(() => decisions.shift() ?? rejection),
   });
   for (const [jobId, queued] of [
     [1, 0],
@@ -127,7 +127,7 @@ test('a rejection of the ledger that it could not write down is kept until it is
 });
 
 describe('own faults', () => {
-  /** A verdict that passed every check and still breaks who reads it. */
+  /** A decision that passed every check and still breaks who reads it. */
   const broken = rejectedFor({
     ...quotaViolation('group/1'),
     reason: { code: 'BUDGET_EXHAUSTED', limit: 'money-month', subject: 42 },
@@ -156,12 +156,12 @@ describe('any load', () => {
   const ANSWER_WITHIN_MS = 1_429;
   const LAST_QUESTION_MS = 900;
 
-  /** What becomes of one batch: verdicts after a while (perhaps too few or too many of them), a failure, or nothing. */
+  /** What becomes of one batch: decisions after a while (perhaps too few or too many of them), a failure, or nothing. */
   const fate = fc.oneof(
     fc.record({
       kind: fc.constant('answers' as const),
       afterMs: fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 1_500 })),
-      verdict: fc.constantFrom('admitted', 'rejected', 'undecided', 'waiting', 'waiting'),
+      decision: fc.constantFrom('admitted', 'rejected', 'undecided', 'waiting', 'waiting'),
       tooMany: fc.constantFrom(0, 0, 0, -1, -100, 3),
     }),
     fc.record({ kind: fc.constant('fails' as const), afterMs: fc.integer({ min: 0, max: 800 }) }),
@@ -227,7 +227,7 @@ describe('any load', () => {
           if (fated.kind === 'fails') return reject(new Error('fated'));
           const count = Math.max(0, jobs.length + fated.tooMany);
           resolve(
-            Array.from({ length: count }, (_, at) => verdictOf(fated.verdict, jobs[at]?.request.jobId ?? 0)),
+            Array.from({ length: count }, (_, at) => verdictOf(fated.decision, jobs[at]?.request.jobId ?? 0)),
           );
         });
       });

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LimitRoom } from '../../functions/core/contract/admissions.ts';
 import { BACKFILLS_MAX, WAITING_MAX, WAITING_OF_ROOT_MAX } from '../../relay/wait-queue.ts';
-
+import { quotaViolation } from '../support/relay/decisions.ts';
 import { type SlotHouse, type SlotJob, type SlotQuestion, slotHouse } from '../support/relay/slot-house.ts';
-import { quotaViolation } from '../support/relay/verdicts.ts';
 
 const FOREVER_MS = 1_000_000;
 

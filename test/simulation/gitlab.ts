@@ -2,10 +2,10 @@
 
 import {
   GitLabError,
+  type GitLabJob,
   type JobList,
   type JobStatus,
   type JobsPage,
-  type JobTruth,
   REJECTED_BY_ROUTER,
   type RunnersPage,
 } from '../../functions/core/gitlab/gitlab.ts';
@@ -55,7 +55,7 @@ interface GitLabOptions {
   };
   readonly runnerIds: readonly number[];
   readonly jobsPerPage: number;
-  readonly onHook: (job: TrueJob, truth: JobTruth) => void;
+  readonly onHook: (job: TrueJob, gitlabJob: GitLabJob) => void;
 }
 
 export class SimulatedGitLab {
@@ -156,7 +156,7 @@ export class SimulatedGitLab {
     };
   }
 
-  truthOf(job: TrueJob): JobTruth {
+  truthOf(job: TrueJob): GitLabJob {
     const { jobId, jobName, pipelineId, projectId, status, createdAtMs } = job;
     const { startedAtMs, finishedAtMs, failureReason } = job;
     const ran = startedAtMs !== undefined && finishedAtMs !== undefined && job.withoutDuration !== true;

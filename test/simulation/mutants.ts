@@ -1,6 +1,12 @@
 /** Products that are wrong in one thing each. A month must notice every one of them. */
 import type { Rules } from '../../functions/core/admission/judge.ts';
-import type { HoldAsk, JobRecord, JobState, Ledger, WaitAsk } from '../../functions/core/ledger/ledger.ts';
+import type {
+  HoldRequest,
+  JobRecord,
+  JobState,
+  Ledger,
+  WaitAsk,
+} from '../../functions/core/ledger/ledger.ts';
 import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import type { LimitClaim } from '../../policies/claim.ts';
 import type { Limit } from '../../policies/limits/limit.ts';
@@ -11,7 +17,7 @@ import { ZONE_OF_LATE_DAYS } from './month/shape.ts';
 import { but, type Parts } from './parts.ts';
 import type { EstimateBasis } from './rulebook/asked-claims.ts';
 
-const asking = (change: (ask: HoldAsk) => HoldAsk): Partial<Parts> => ({
+const asking = (change: (ask: HoldRequest) => HoldRequest): Partial<Parts> => ({
   ledger: (ledger) => ({
     ...ledger,
     hold: (asks, deadlineMs, options) => ledger.hold(asks.map(change), deadlineMs, options),
@@ -22,7 +28,7 @@ const asking = (change: (ask: HoldAsk) => HoldAsk): Partial<Parts> => ({
 const waiting = (change: (wait: WaitAsk) => Partial<WaitAsk>): Partial<Parts> =>
   asking((ask) => (ask.wait === undefined ? ask : { ...ask, wait: { ...ask.wait, ...change(ask.wait) } }));
 
-const claims = (ask: HoldAsk, change: (claim: LimitClaim) => readonly LimitClaim[]): HoldAsk => ({
+const claims = (ask: HoldRequest, change: (claim: LimitClaim) => readonly LimitClaim[]): HoldRequest => ({
   ...ask,
   claims: ask.claims.flatMap(change),
 });

@@ -3,7 +3,7 @@ import { type LedgerClock, silentLog } from '../../functions/core/environment/en
 import { recordItem } from '../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { LedgerKeys } from '../../functions/core/store/keys.ts';
-import { placeBy } from '../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { usageOf } from '../../functions/core/usage/usage.ts';
@@ -85,7 +85,7 @@ export class Rollup {
     const { batchItemFailures } = await rollUp(
       { Records },
       {
-        ...{ store: this.#table, keys, random, log: silentLog, placeOf: placeBy(directory(), zone) },
+        ...{ store: this.#table, keys, random, log: silentLog, placeOf: placeRecords(directory(), zone) },
         clock: { nowMs: () => clock.nowMs(), sleep: async () => {} },
       },
     );

@@ -1,11 +1,11 @@
 /** Runs a plan: a safety phase with its actions and faults, then a liveness phase without faults in which all must converge. */
 
 import type { UnmeteredAnswer } from '../../functions/core/contract/admissions.ts';
-import { isTerminal, type JobTruth } from '../../functions/core/gitlab/gitlab.ts';
+import { type GitLabJob, isTerminal } from '../../functions/core/gitlab/gitlab.ts';
+import { hintText, parseHintText } from '../../functions/core/job-ends/webhook-hints.ts';
 import { inboxItem } from '../../functions/core/ledger/items.ts';
 import type { InboxItem } from '../../functions/core/ledger/store.ts';
 import { retryClaims } from '../../functions/core/requeue-list.ts';
-import { hintText, parseHintText } from '../../functions/core/truth/webhook-hints.ts';
 import { consume, type TableStreamRecord } from '../../functions/settle/consume.ts';
 import { DAY_MS, HOUR_MS } from '../../policies/limits/calendar.ts';
 import { audit } from './audit.ts';
@@ -35,7 +35,7 @@ class Simulation {
   readonly #interleaver: Interleaver;
   readonly #faults: Plan['faults'][number][] = [];
   readonly #jobs = new Map<number, TrueJob>();
-  readonly #hooks: { readonly id: string; readonly truth: JobTruth }[] = [];
+  readonly #hooks: { readonly id: string; readonly gitlabJob: GitLabJob }[] = [];
   /** The inbox as the table's stream brings it: in order, and again from the first that failed. */
   readonly #stream: { readonly record: TableStreamRecord; readonly jobId: number }[] = [];
   #read = 0;
@@ -51,7 +51,7 @@ class Simulation {
       ...{ seed, startMs, chargeUnknown, company: COMPANY, ruleSets: [FIRST_RULES], estimate: 'default' },
       ...{ zone: ZONE, runnerIds: RUNNERS, jobsPerPage: 3, interleaver: this.#interleaver },
       fault: () => this.#faults.shift() ?? undefined,
-      onHook: (_job, truth) => void this.#hooks.push({ id: this.#newDeliveryId(), truth }),
+      onHook: (_job, gitlabJob) => void this.#hooks.push({ id: this.#newDeliveryId(), gitlabJob }),
       onReceived: (item) => this.#received(item),
     });
   }
@@ -341,12 +341,12 @@ class Simulation {
     const hook = this.#hooks[pick % Math.max(1, this.#hooks.length)];
     if (hook === undefined) return;
     if (again === 'no') this.#hooks.splice(this.#hooks.indexOf(hook), 1);
-    const { truth } = hook;
-    if (!isTerminal(truth.status)) return;
+    const { gitlabJob } = hook;
+    if (!isTerminal(gitlabJob.status)) return;
     const id = again === 'resend' ? this.#newDeliveryId() : hook.id;
     await this.#within('hook', null, async ({ inbox, clock }) => {
       const receivedAtMs = clock.nowMs();
-      const body = hintText({ groupId: this.world.rootOf(truth.projectId), truth });
+      const body = hintText({ groupId: this.world.rootOf(gitlabJob.projectId), gitlabJob });
       const item = { id, body, receivedAtMs, untilMs: receivedAtMs + 3 * DAY_MS };
       await inbox.receive(item, { timeoutMs: 5_000 }).catch(onlyUnavailable);
     });
@@ -355,7 +355,7 @@ class Simulation {
   #received(item: InboxItem): void {
     const NewImage = inboxItem(item, this.world.keys);
     const SequenceNumber = String(this.#stream.length);
-    const jobId = parseHintText(item.body)?.truth.jobId ?? 0;
+    const jobId = parseHintText(item.body)?.gitlabJob.jobId ?? 0;
     this.#stream.push({ record: { eventName: 'INSERT', dynamodb: { SequenceNumber, NewImage } }, jobId });
   }
 

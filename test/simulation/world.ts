@@ -4,14 +4,14 @@ import { recordUnmetered } from '../../functions/core/admission/decide.ts';
 import { type DecideDeps, judgeRequests, type Rules, waitsOf } from '../../functions/core/admission/judge.ts';
 import type { UnmeteredAnswer, WaitingTerms } from '../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../functions/core/gitlab/gitlab.ts';
-import { dynamoSweepMarks } from '../../functions/core/ledger/checkpoints.ts';
+import type { GitLabJob } from '../../functions/core/gitlab/gitlab.ts';
+import { chargeBypass } from '../../functions/core/job-ends/charge-bypass.ts';
+import { dynamoSweepCheckpoints } from '../../functions/core/ledger/checkpoints.ts';
 import type { HoldOutcome, JobRecord } from '../../functions/core/ledger/ledger.ts';
 import type { InboxItem } from '../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
-import { chargeBypass } from '../../functions/core/truth/charge-bypass.ts';
 import type { SweepReport } from '../../functions/sweep/run.ts';
 import { sweep } from '../../functions/sweep/sweep.ts';
 import { type Estimator, historyEstimator, timeoutEstimator } from '../../policies/estimate.ts';
@@ -53,7 +53,7 @@ export interface WorldOptions {
   /** Reads records and due jobs from the books: a month of sweeps cannot afford to walk the table. */
   readonly isQuick?: boolean;
   readonly parts?: Partial<Parts>;
-  readonly onHook: (job: TrueJob, truth: JobTruth) => void;
+  readonly onHook: (job: TrueJob, gitlabJob: GitLabJob) => void;
   readonly onReceived?: (item: InboxItem) => void;
   readonly onRecord?: (record: JobRecord) => void;
 }
@@ -78,7 +78,7 @@ export class World {
   readonly parts: Parts;
   faults = 0;
   isCalm = true;
-  readonly #marks = dynamoSweepMarks({ table: new MemoryTable(), instance: INSTANCE });
+  readonly #marks = dynamoSweepCheckpoints({ table: new MemoryTable(), instance: INSTANCE });
   readonly #options: WorldOptions;
   readonly #estimates: RunEstimates;
   readonly #estimator: Estimator;
@@ -250,13 +250,13 @@ export class World {
     return sweep({
       ...{ ledger: process.ledger, memory: process.sweepMemory, clock: process.clock, marks: this.#marks },
       ...{ gitlab: this.gitlab.api(() => process.step()), chargeUnknown: this.#options.chargeUnknown },
-      chargeBypass: (truths) => chargeBypass(truths, settling),
+      chargeBypass: (gitlabJobs) => chargeBypass(gitlabJobs, settling),
     }).catch(onlyUnavailable);
   }
 
   /** The end of jobs by GitLab's word, one of each job. Undefined: the table did not answer; say it again. */
-  endJobs(process: Process, truths: readonly JobTruth[]) {
-    return endJobs(truths, this.decideDeps(process)).catch(onlyUnavailable);
+  endJobs(process: Process, gitlabJobs: readonly GitLabJob[]) {
+    return endJobs(gitlabJobs, this.decideDeps(process)).catch(onlyUnavailable);
   }
 
   #quickReads(fault: WorldOptions['fault']): MemoryStore {

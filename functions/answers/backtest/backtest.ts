@@ -3,9 +3,9 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isAwaited } from '../../core/ledger/reservation.ts';
 import { wasRejected } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
-import { BacktestQuestions, type BacktestRules } from './question.ts';
 import { RejectionRows, rejectionKey } from './rejection-rows.ts';
 import { wasUnasked } from './replay.ts';
+import { type BacktestRules, ReplayRequests } from './replay-requests.ts';
 import { type BacktestOptions, replayedJobs } from './replayed-jobs.ts';
 
 export type BacktestFigures = Awaited<ReturnType<typeof backtest>>;
@@ -42,7 +42,7 @@ export async function backtest(store: LedgerStore, options: BacktestOptions) {
       totals.unasked += 1;
       continue;
     }
-    const { record, now, question, rejectedThen, thenMicros, nowMicros, estimated, waitedMs } = replayed;
+    const { record, now, request, rejectedThen, thenMicros, nowMicros, estimated, waitedMs } = replayed;
     const rejectedNow = now?.state === 'REJECTED';
     const { groupId, projectPath } = record.facts;
     const key = groupId === undefined ? `path ${projectPath ?? ''}` : String(groupId);
@@ -56,8 +56,8 @@ export async function backtest(store: LedgerStore, options: BacktestOptions) {
       if (rejectedNow) sum.rejectedNow += 1;
     }
     if (estimated) totals.estimatedMicros += nowMicros;
-    if (!question.recorded) totals.unrecorded += 1;
-    if (question.variablesLost) totals.variablesLost += 1;
+    if (!request.recorded) totals.unrecorded += 1;
+    if (request.variablesLost) totals.variablesLost += 1;
     if (now === undefined) totals.undecided += 1;
     if (waitedMs !== undefined) totals.waitedNow += 1;
     if (rejectedThen && now !== undefined && !rejectedNow) totals.newlyAdmitted += 1;
@@ -105,7 +105,7 @@ export type ComparedRules = Awaited<ReturnType<typeof compareRules>>;
  * backtest. Reads the ledger once and writes nothing.
  */
 export async function compareRules(store: LedgerStore, { from, to, sinceMs, untilMs, onJob }: CompareRules) {
-  const [before, after] = [new BacktestQuestions(from), new BacktestQuestions(to)];
+  const [before, after] = [new ReplayRequests(from), new ReplayRequests(to)];
   const byRule = new Map<string, ReturnType<typeof newDifference>>();
   const figures = {
     jobs: 0,

@@ -8,14 +8,14 @@ import type { LedgerStore } from '../../core/ledger/store.ts';
 import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { createUploads } from '../../core/limits/limit-table.ts';
 import { rateLimit } from '../../core/signin/require-user.ts';
-import { judgeEdits } from '../limits/edits.ts';
+import { previewEdits } from '../limits/edits.ts';
 import type { BacktestAnswer, BacktestCounts } from '../limits/models.ts';
 import type { Caller, CallerView, ReadContext } from '../reading/context.ts';
-import { subjectLabelOf } from '../reading/scope.ts';
+import { formatSubjectLabel } from '../reading/scope.ts';
 import { dayText } from '../reading/usage-days.ts';
 import { type CompareEdit, type Counted, type CountState, comparedReplays, countJobs } from './count-jobs.ts';
-import { JobSubjects } from './question.ts';
 import type { ReplayedJob } from './replay.ts';
+import { JobSubjects } from './replay-requests.ts';
 import { jobsInOrder, jobsThatMatter } from './replayed-jobs.ts';
 
 /** Records and limits of a request take some 100 MB of the function's memory, and a third of a CPU for ten seconds. */
@@ -132,7 +132,7 @@ export const backtestOf =
     caller: Caller,
     cursor?: string,
   ): Promise<BacktestAnswer> => {
-    const judged = await judgeEdits(edits, base, caller, reading);
+    const judged = await previewEdits(edits, base, caller, reading);
     if (judged.outcome !== 'valid') return judged;
     const { preview, view } = judged;
     const edited = [...new Set(preview.rows.map(({ subject }) => subject))];
@@ -149,7 +149,7 @@ export const backtestOf =
       ...counted.span,
       all,
       subjects: edited.slice(0, SUBJECTS_SHOWN).map((subject) => ({
-        ...{ subject, path: subjectLabelOf(subject, view.directory) },
+        ...{ subject, path: formatSubjectLabel(subject, view.directory) },
         ...(bySubject[subject] ?? NO_JOBS),
       })),
     };

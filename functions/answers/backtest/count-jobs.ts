@@ -23,8 +23,8 @@ import {
   readIds,
   type WalkState,
 } from './id-walk.ts';
-import { BacktestQuestions } from './question.ts';
 import { Replay, type ReplayedJob, type ReplayState } from './replay.ts';
+import { ReplayRequests } from './replay-requests.ts';
 import { earliestPeriodMs, jobsThatMatter } from './replayed-jobs.ts';
 
 export interface CompareEdit {
@@ -70,7 +70,7 @@ export interface Counted {
 export function comparedReplays(edit: CompareEdit, from?: CountState['replays']) {
   const { sinceMs, policy, directory, before, after, onJob } = edit;
   const replayOf = (limits: LimitSet, state: ReplayState | undefined): Replay =>
-    new Replay(new BacktestQuestions({ policy, limits, directory }), sinceMs, { from: state });
+    new Replay(new ReplayRequests({ policy, limits, directory }), sinceMs, { from: state });
   const [now, then] = [replayOf(before, from?.[0]), replayOf(after, from?.[1])];
   return {
     next(record: JobRecord): void {

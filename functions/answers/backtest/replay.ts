@@ -1,9 +1,10 @@
 import { counterName } from '../../../policies/claim.ts';
 import { overEverywhereMs } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { pricedAs } from '../../core/job-ends/job-charge.ts';
 import type { KnownCounter } from '../../core/ledger/counter.ts';
 import { draftRecord, newJob } from '../../core/ledger/hold-job.ts';
-import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
+import type { HoldRequest, JobRecord } from '../../core/ledger/ledger.ts';
 import {
   expireMove,
   isExpiredCharged,
@@ -12,15 +13,14 @@ import {
   wasRejected,
 } from '../../core/ledger/settle.ts';
 import { weigh } from '../../core/ledger/weigh.ts';
-import { pricedAs } from '../../core/truth/job-charge.ts';
-import type { BacktestQuestion, BacktestQuestions } from './question.ts';
+import type { ReplayRequest, ReplayRequests } from './replay-requests.ts';
 
 export interface ReplayedJob {
   readonly record: JobRecord;
   /** The replayed record; undefined: an invalid request, or no admission request. */
   readonly now: JobRecord | undefined;
   readonly waitedMs?: number;
-  readonly question: BacktestQuestion;
+  readonly request: ReplayRequest;
   readonly rejectedThen: boolean;
   /** Charged then; 0 for a job that is not over. */
   readonly thenMicros: number;
@@ -51,14 +51,14 @@ const COUNTERS_MAX = 2_000_000;
 
 /** Applies the ledger's rules of holds and settlements to counters in memory, one job after the other. */
 export class Replay {
-  readonly #questions: BacktestQuestions;
+  readonly #questions: ReplayRequests;
   readonly #sinceMs: number;
   readonly #known: Map<string, KnownCounter>;
   readonly #ends: EndQueue<End>;
   readonly #obeyed: boolean;
 
   /** @param sinceMs - jobs decided before are counted as they were decided, and not judged. */
-  constructor(questions: BacktestQuestions, sinceMs: number, { obeyed = false, from }: ReplayOptions = {}) {
+  constructor(questions: ReplayRequests, sinceMs: number, { obeyed = false, from }: ReplayOptions = {}) {
     this.#obeyed = obeyed;
     this.#questions = questions;
     this.#sinceMs = sinceMs;
@@ -89,13 +89,13 @@ export class Replay {
     const ranAnyway = record.unchecked === 'bypass';
     const judged = decidedAtMs >= this.#sinceMs && (rejectedThen || !wasUnasked(record));
     if (!judged && rejectedThen && !ranAnyway) return undefined;
-    const question = this.#questions.of(record);
-    const ask = judged ? question.ask : unasked(question.ask, record, ranAnyway);
+    const request = this.#questions.of(record);
+    const ask = judged ? request.ask : unasked(request.ask, record, ranAnyway);
     const { record: now, waitedMs } = this.#hold(ask, record) ?? {};
     if (now !== undefined) this.#scheduleEnd(record, now, waitedMs);
     if (!judged) return undefined;
     return {
-      ...{ record, now, question, rejectedThen, ...chargesOf(record, now) },
+      ...{ record, now, request, rejectedThen, ...chargesOf(record, now) },
       ...withoutAbsent({ waitedMs }),
     };
   }
@@ -106,7 +106,7 @@ export class Replay {
    * one more end. Requests stay open for the limits' wait time.
    */
   #hold(
-    ask: HoldAsk,
+    ask: HoldRequest,
     record: JobRecord,
   ): { readonly record: JobRecord; readonly waitedMs?: number } | undefined {
     const { decidedAtMs } = record;
@@ -116,7 +116,7 @@ export class Replay {
     const names = new Set(awaited);
     const untilMs = decidedAtMs + waitMs;
     const freed = new Map<string, KnownCounter>();
-    const again = (atMs: number, later: HoldAsk) => {
+    const again = (atMs: number, later: HoldRequest) => {
       const late = this.#weigh(later, atMs, freed)?.record;
       return late?.state === 'HELD' ? { record: late, waitedMs: atMs - decidedAtMs } : undefined;
     };
@@ -145,7 +145,7 @@ export class Replay {
    * counted.
    * @throws {Error} with the remedy, if there are too many counters.
    */
-  #weigh(ask: HoldAsk, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>) {
+  #weigh(ask: HoldRequest, nowMs: number, freed?: ReadonlyMap<string, KnownCounter>) {
     const job = newJob(ask);
     if (job.outcome !== undefined) return undefined;
     const pipelines = ask.claims.flatMap(({ grace }) => grace?.pipeline ?? []);
@@ -154,9 +154,9 @@ export class Replay {
     for (const name of names) if (!this.#known.has(name)) this.#add(name, NO_CHANGE);
     const after = (name: string) => sumOf(this.#known.get(name), freed?.get(name));
     const known = freed === undefined ? this.#known : new Map(names.map((name) => [name, after(name)]));
-    const { verdicts, merges } = weigh([job], known);
+    const { weighedJobs, merges } = weigh([job], known);
     for (const [name, { committed, fitted }] of merges) this.#add(name, { committed, fitted, settled: 0 });
-    const [decision] = verdicts;
+    const [decision] = weighedJobs;
     if (decision === undefined) return undefined;
     const { waitMs, awaited } = decision;
     return { record: draftRecord(decision, nowMs), ...withoutAbsent({ waitMs, awaited }) };
@@ -208,7 +208,7 @@ export const wasUnasked = ({ unchecked }: JobRecord): boolean =>
   unchecked === 'unmetered' || unchecked === 'bypass';
 
 /** Takes its amounts unchecked; a bypassed job, unknown before its end, takes them at its end. */
-function unasked(ask: HoldAsk, record: JobRecord, atItsEnd: boolean): HoldAsk {
+function unasked(ask: HoldRequest, record: JobRecord, atItsEnd: boolean): HoldRequest {
   const refused = new Set(
     record.claims.flatMap(({ counter, checked, fitted }) =>
       checked && !fitted ? [counterName(counter)] : [],

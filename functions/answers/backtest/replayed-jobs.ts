@@ -3,8 +3,8 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isAwaited } from '../../core/ledger/reservation.ts';
 import { isLive } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
-import { BacktestQuestions, type BacktestRules } from './question.ts';
 import { Replay, type ReplayedJob } from './replay.ts';
+import { type BacktestRules, ReplayRequests } from './replay-requests.ts';
 
 export interface BacktestOptions {
   readonly sinceMs: number;
@@ -24,7 +24,7 @@ export async function* replayedJobs(
   store: LedgerStore,
   { sinceMs, untilMs, rules, counts, onJob, obeyed = false }: BacktestOptions,
 ): AsyncGenerator<ReplayedJob | undefined> {
-  const replay = new Replay(new BacktestQuestions(rules), sinceMs, { obeyed });
+  const replay = new Replay(new ReplayRequests(rules), sinceMs, { obeyed });
   for await (const record of jobsInOrder(store, jobsThatMatter({ sinceMs, untilMs }, rules.limits))) {
     onJob();
     const replayed = replay.next(record);

@@ -1,11 +1,11 @@
 /** Share of jobs with an admission request, from the days of usage: one read per group and day, and no record. */
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { RunnerDetail } from '../../core/gitlab/kept-answers.ts';
+import type { RunnerDetail } from '../../core/gitlab/cached-answers.ts';
 import { fallsBack, type RouterAccess, routerAccess } from '../../core/gitlab/runners.ts';
-import { type CoverageCounts, coverageOfDays } from '../../core/usage/sums.ts';
-import { type Caller, pageOf, placesFor, type ReadContext } from '../reading/context.ts';
-import { type Places, type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { type CoverageCounts, sumCoverage } from '../../core/usage/sums.ts';
+import { type Caller, pageOf, type ReadContext, readPlaces } from '../reading/context.ts';
+import { formatSubjectLabel, type Places, type Scope } from '../reading/scope.ts';
 import { dayTexts, lastDays, readTallies } from '../reading/usage-days.ts';
 import type { CoverageQuery, CoverageView, CoveredGroup, CoveredRunnerRow } from './model.ts';
 
@@ -26,20 +26,20 @@ const RUNNERS = { usual: 100, max: COVERED_RUNNERS_MAX };
 export const coverageViewOf =
   (reading: Pick<ReadContext, 'places' | 'usage' | 'zone' | 'clock' | 'runnerDetails'>) =>
   async (query: CoverageQuery, caller: Pick<Caller, 'roles'>): Promise<CoverageView | undefined> => {
-    const { places, directory, scope } = await placesFor(reading, caller);
+    const { places, directory, scope } = await readPlaces(reading, caller);
     const of = subjectsOf(query.group, places, scope);
     if (of === undefined) return undefined;
     const span = lastDays(reading.zone, reading.clock.nowMs(), query.days, DAYS);
     const tallies = await readTallies([...of.tops, ...of.rows], span, reading.usage);
     const coverageOfAll = (subjects: readonly string[]) =>
-      coverageOfDays(subjects.flatMap((subject) => tallies.get(subject) ?? []));
+      sumCoverage(subjects.flatMap((subject) => tallies.get(subject) ?? []));
 
     const { ranRejected, ...whole } = coverageOfAll(of.tops);
     const total = countsOf(whole);
     const groups = of.rows
       .map((subject): CoveredGroup => {
         const coverage = coverageOfAll([subject]);
-        const path = subjectLabelOf(subject, directory);
+        const path = formatSubjectLabel(subject, directory);
         return { subject, path, ...countsOf(coverage), ranRejected: coverage.ranRejected };
       })
       .filter((group) => group.ran > 0 || group.ranRejected > 0)
@@ -54,7 +54,7 @@ export const coverageViewOf =
       .sort((a, b) => mostBypassFirst(a, b) || a.runnerId - b.runnerId);
     return {
       ...(of.tops.length === 1 && of.tops[0] !== undefined && { subject: of.tops[0] }),
-      path: of.tops.map((subject) => subjectLabelOf(subject, directory)).join(', '),
+      path: of.tops.map((subject) => formatSubjectLabel(subject, directory)).join(', '),
       ...dayTexts(span),
       total: { ...total, ranRejected },
       ...(total.ran > 0 && total.asked === 0 && { note: NO_REQUESTS }),
@@ -67,7 +67,7 @@ export const coverageViewOf =
   };
 
 const NO_REQUESTS =
-  'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` tells whether the controller is connected and in whose scope; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
+  'GitLab asked about no job at all. Before any runner is changed: `tollgate controller status` shows the connection and the scope of the controller; GitLab needs the feature flags job_router, job_router_instance_runners and job_router_admission_control.';
 
 function subjectsOf(group: number | undefined, { directory, childrenOf, roots }: Places, scope: Scope) {
   const subjects = (some: readonly { readonly id: number }[]): readonly string[] =>

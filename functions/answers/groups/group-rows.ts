@@ -10,10 +10,10 @@ import {
   offsetOf,
   pageOf,
   type ReadContext,
-  viewOf,
+  readCallerView,
 } from '../reading/context.ts';
 import { readManyDays, readSums } from '../reading/read-sums.ts';
-import { ancestorsOf, byPath, subjectLabelOf, userLabels } from '../reading/scope.ts';
+import { ancestorsOf, byPath, formatSubjectLabel, userLabels } from '../reading/scope.ts';
 import { dayText, readDays, today } from '../reading/usage-days.ts';
 import { figuresOf } from '../report/read-spend.ts';
 import { freezeRows, frozenNow, limitRows } from '../status/limit-row.ts';
@@ -113,7 +113,7 @@ function matchingPlaces({ search: text, under, mine }: OverviewQuery, view: Call
     if (subject === 'instance' || subject.startsWith('group/') || isCap(subject) || !scope.sees(subject))
       return [];
     if (search === '' && !own.some(isBudget)) return [];
-    const path = subjectLabelOf(subject, directory);
+    const path = formatSubjectLabel(subject, directory);
     const isFound = pathKey(path).includes(search) || subject.includes(search);
     const isMine = mine !== true || ancestorsOf(subject, directory).some(({ id }) => scope.ownsGroup(id));
     return isFound && isMine ? [{ subject, path }] : [];
@@ -149,11 +149,11 @@ const FORECAST_MAX = 100;
 export const overviewOf =
   (reading: ReadContext) =>
   async (query: OverviewQuery, caller: Caller): Promise<Overview> => {
-    const view = await viewOf(reading, caller);
+    const view = await readCallerView(reading, caller);
     const { set, scope, directory, places, nowMs } = view;
     const { ordered, rows: known } = await orderedPlaces(query, view, reading);
     const page = pageOf(ordered, query, ROWS);
-    const whole = { subject: 'instance', path: subjectLabelOf('instance', directory) };
+    const whole = { subject: 'instance', path: formatSubjectLabel('instance', directory) };
     const wanted = page.rows.filter((place) => !known.has(place));
     if (scope.seesAll && page.start === 0) wanted.unshift(whole);
     const read = await groupRows(wanted, view, reading);

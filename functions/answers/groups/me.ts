@@ -1,6 +1,6 @@
 import { count, flag, list, text, z } from '../../core/schema.ts';
-import { type Caller, placesFor, type ReadContext, rightsOf } from '../reading/context.ts';
-import { byPath, subjectLabelOf } from '../reading/scope.ts';
+import { type Caller, type ReadContext, readPlaces, rightsOf } from '../reading/context.ts';
+import { byPath, formatSubjectLabel } from '../reading/scope.ts';
 
 export const roleName = z.enum(['viewer', 'owner', 'finance', 'admin']);
 
@@ -28,7 +28,7 @@ export const meOf =
   (reading: ReadContext, waitingFor: (caller: Caller) => Promise<number>) =>
   async (caller: Caller): Promise<MeAnswer> => {
     const [{ directory, scope }, waiting] = await Promise.all([
-      placesFor(reading, caller),
+      readPlaces(reading, caller),
       waitingFor(caller),
     ]);
     const { id, username, name } = caller;
@@ -36,7 +36,7 @@ export const meOf =
     const groups = scope.topGroupIds
       .map((groupId) => ({
         id: groupId,
-        path: subjectLabelOf(`group/${groupId}`, directory),
+        path: formatSubjectLabel(`group/${groupId}`, directory),
         role: scope.ownsGroup(groupId) ? ('owner' as const) : ('viewer' as const),
       }))
       .sort(byPath);

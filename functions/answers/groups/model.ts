@@ -147,7 +147,7 @@ const BurnUpSchema = z
       'From today to the end of the period; empty: unknown, or it has no end.',
     ),
     unexplained: s.amount(
-      'What the counter has beyond the days; part of today’s total. Below 0: it has less.',
+      'The counter minus the days; part of today’s total. Negative: the counter has less.',
     ),
   })
   .openapi('BurnUp', { description: 'Use day by day against the limit.' });
@@ -217,7 +217,7 @@ const CoveredRunnerSchema = z
     description: s.maybe(s.text('Absent: unknown.')),
     version: s.maybe(s.text('Of GitLab Runner; absent: unknown.')),
     ...coverageCounts,
-    remedy: s.maybe(s.text('What to do at this runner.')),
+    remedy: s.maybe(s.text('Remedy at this runner.')),
   })
   .openapi('CoveredRunner');
 
@@ -236,7 +236,7 @@ export const CoverageViewSchema = z
     runners: s.list(CoveredRunnerSchema, 'Most bypassed jobs first.'),
     next: s.maybe(s.text('`cursor` of the next page of runners.')),
     runnersTotal: s.count('Runners with a job.'),
-    runnersBypassing: s.count('Part of them: with a bypassed job.'),
+    runnersBypassing: s.count('With a bypassed job.'),
     unknownRunner: z.object(coveredJobs).openapi({ description: 'Jobs whose runner GitLab did not name.' }),
     otherRunners: z.object(coveredJobs).openapi({ description: 'Beyond a hundred of a group and day.' }),
   })

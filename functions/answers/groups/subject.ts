@@ -14,8 +14,14 @@ import { mayDo } from '../../core/limits/rights.ts';
 import { firstOfMonth } from '../../core/usage/sums.ts';
 import { rejectedJobs } from '../job/recorded-job.ts';
 import { visibleHistory } from '../limits/edits.ts';
-import { type Caller, type CallerView, type ReadContext, rightsOf, viewOf } from '../reading/context.ts';
-import { ancestorsOf, subjectLabelOf, subjectsAbove } from '../reading/scope.ts';
+import {
+  type Caller,
+  type CallerView,
+  type ReadContext,
+  readCallerView,
+  rightsOf,
+} from '../reading/context.ts';
+import { ancestorsOf, formatSubjectLabel, subjectsAbove } from '../reading/scope.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import { alertsOfLimits, freezeRows, grantRows, limitRows, rowCounters } from '../status/limit-row.ts';
 import type { LimitRow } from '../status/model.ts';
@@ -32,7 +38,7 @@ const HISTORY_MAX = 20;
 /** Returns undefined if it does not exist or is not visible. @param chart - its limit; by default the budget that runs out first */
 export const subjectViewOf =
   (reading: ReadContext) => async (subject: string, chart: { readonly limit?: string }, caller: Caller) => {
-    const view = await viewOf(reading, caller);
+    const view = await readCallerView(reading, caller);
     const { set, limits, places, directory, scope, nowMs } = view;
     const { policy, zone } = reading;
     const kind = kindOf(subject, reading, view);
@@ -73,11 +79,11 @@ export const subjectViewOf =
     const { cost, capacity } = limits.rollouts.get(subject) ?? {};
     return {
       ...{ set, currency: policy.currency, nowMs, subject, kind, zone },
-      path: subjectLabelOf(subject, directory),
+      path: formatSubjectLabel(subject, directory),
       above: subjectsAbove(subject, directory)
         .filter((each) => scope.sees(each))
         .reverse()
-        .map((each) => ({ subject: each, path: subjectLabelOf(each, directory) })),
+        .map((each) => ({ subject: each, path: formatSubjectLabel(each, directory) })),
       limits: rows,
       caps: caps.map((limit) => ({ limit, byDefault: false })).map(limitRows(basis)),
       limitsAbove: above,
@@ -152,7 +158,7 @@ async function limitsAbove(
     const periodLabel = limitPeriod(limit, nowMs)?.label;
     return [
       {
-        label: subjectLabelOf(on, directory),
+        label: formatSubjectLabel(on, directory),
         unit,
         amount,
         left,

@@ -1,8 +1,8 @@
 import type { Directory } from '../../../policies/directory.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
-import { subjectLabelOf } from '../reading/scope.ts';
+import { type Caller, type ReadContext, readPlaces } from '../reading/context.ts';
+import { formatSubjectLabel } from '../reading/scope.ts';
 import { type DaySpan, type DayUsage, dayText, dayTexts, lastDays, readDays } from '../reading/usage-days.ts';
 import { COUNTED, type Rejections, type UsageDaysView, type UsageView } from './model.ts';
 
@@ -14,13 +14,13 @@ export const usageDaysOf =
     { subject, days }: { readonly subject: string; readonly days?: number },
     caller: Caller,
   ): Promise<UsageDaysView | undefined> => {
-    const { directory, scope } = await placesFor(reading, caller);
+    const { directory, scope } = await readPlaces(reading, caller);
     if (!scope.sees(subject)) return undefined;
     const { zone, policy } = reading;
     const span = lastDays(zone, reading.clock.nowMs(), days, DAYS);
     const usage = await readDays([subject], span, reading.usage);
     return {
-      ...{ subject, path: subjectLabelOf(subject, directory), currency: policy.currency, zone },
+      ...{ subject, path: formatSubjectLabel(subject, directory), currency: policy.currency, zone },
       days: (usage.get(subject) ?? []).map((day) => ({
         ...{ day: day.day, admitted: day.admitted },
         ...countsOf([day]),
@@ -94,7 +94,7 @@ async function topProjectsOf(
     .sort(([idA, a], [idB, b]) => b - a || idA - idB)
     .slice(0, TOP_MAX)
     .map(([projectId, micros]) => ({
-      ...{ projectId, path: subjectLabelOf(`project/${projectId}`, directory) },
+      ...{ projectId, path: formatSubjectLabel(`project/${projectId}`, directory) },
       micros,
     }));
 }

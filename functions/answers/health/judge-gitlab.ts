@@ -60,7 +60,7 @@ export const GITLAB_CHECKS: HealthChecks = {
     const isEnough = found !== undefined && !found.expired && ENOUGH.test(found.plan);
     const text = found === undefined ? 'GitLab has none' : `${found.plan}${found.expired ? ', expired' : ''}`;
     if (!isEnough && !controller.known && controller.cause === 'absent') return problem(text, remedy);
-    if (found === undefined) return unknown('GitLab tells none');
+    if (found === undefined) return unknown('GitLab sends none');
     const leftMs = (found.expiresAtMs ?? Number.POSITIVE_INFINITY) - nowMs;
     return leftMs <= EXPIRES_SOON_MS ? warning(`${text}, ends in ${span(leftMs)}`, remedy) : ok(text);
   }),
@@ -117,7 +117,7 @@ export const GITLAB_CHECKS: HealthChecks = {
     if (groups === 0) return unknown(`no top-level group was looked at${left}`);
     if (broken.length === 0)
       return ok(`each of ${counted(groups, 'top-level group')} sends its job events${left}`);
-    const named = broken.slice(0, GROUPS_NAMED).map(({ group, standing }) => `${group} ${WORDS[standing]}`);
+    const named = broken.slice(0, GROUPS_NAMED).map(({ group, state }) => `${group} ${WORDS[state]}`);
     const more = broken.length > GROUPS_NAMED ? ' …' : '';
     return problem(
       `${broken.length} of ${counted(groups, 'top-level group')}: ${named.join('; ')}${more}${left}`,
@@ -154,7 +154,7 @@ const judgeController = checked('controller', ({ state, hasScope }) => {
   );
 });
 
-const WORDS: Readonly<Record<BrokenWebhook['standing'], string>> = {
+const WORDS: Readonly<Record<BrokenWebhook['state'], string>> = {
   missing: 'has no webhook',
   off: 'has one that sends no job events',
   disabled: 'has one that GitLab disabled because it failed',
@@ -208,7 +208,7 @@ export function judgeCanary(
     );
   if (found.includes('bypassed'))
     return problem(
-      `the canary's jobs ran and nobody was asked: found ${on}`,
+      `the canary's jobs ran without an admission request: found ${on}`,
       'tollgate coverage lists the runners that pass by; then the canary again',
     );
   return found.every((variant) => variant === 'proven')

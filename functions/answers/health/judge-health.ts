@@ -1,7 +1,7 @@
 /** Judges a deployment by the traces of its programs in the table, its relays and GitLab's side. */
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { isRecountLate } from '../../core/ledger/checkpoints.ts';
-import type { RelayBeat } from '../../core/store/health-items.ts';
+import type { RelayHeartbeat } from '../../core/store/health-items.ts';
 import type { HealthFinding, HealthView } from './evidence.ts';
 import { GITLAB_CHECKS } from './judge-gitlab.ts';
 import {
@@ -12,28 +12,29 @@ import {
   DIRECTORY_OLD_MS,
   type HealthChecks,
   type HealthJudgement,
-  heardAmong,
   ok,
   problem,
+  recentRelays,
   span,
   unknown,
   warning,
 } from './judged.ts';
 import { type HealthEvidence, type HealthReadDeps, readEvidence } from './read-health.ts';
 
-const ofHeard = (judge: (heard: readonly RelayBeat[], evidence: HealthEvidence) => HealthJudgement) =>
-  checked('beats', (all, evidence) => {
-    const heard = heardAmong(all, evidence.nowMs);
+const ofHeard = (judge: (heard: readonly RelayHeartbeat[], evidence: HealthEvidence) => HealthJudgement) =>
+  checked('heartbeats', (all, evidence) => {
+    const heard = recentRelays(all, evidence.nowMs);
     return heard.length === 0 ? unknown('no relay is heard') : judge(heard, evidence);
   });
 
-const namesOf = (relays: readonly RelayBeat[]): string => relays.map(({ relayId }) => relayId).join(', ');
+const namesOf = (relays: readonly RelayHeartbeat[]): string =>
+  relays.map(({ relayId }) => relayId).join(', ');
 
 const DEPLOYING = 'wait for the deployment that is under way to end, or deploy again';
 
 const RELAY_CHECKS: HealthChecks = {
-  relays: checked('beats', (all, { controller, controllerTokens, nowMs }) => {
-    const heard = heardAmong(all, nowMs);
+  relays: checked('heartbeats', (all, { controller, controllerTokens, nowMs }) => {
+    const heard = recentRelays(all, nowMs);
     const [last] = all;
     if (heard.length === 0 && controllerTokens.known && controllerTokens.value.length === 0)
       return unknown('none can open a stream: see controller token');
@@ -86,7 +87,7 @@ const RELAY_CHECKS: HealthChecks = {
         );
   }),
 
-  'clock of the relays': checked('beats', (all, { gitlabAheadMs, nowMs }) => {
+  'clock of the relays': checked('heartbeats', (all, { gitlabAheadMs, nowMs }) => {
     const ahead = all.filter(({ atMs }) => atMs - nowMs > CLOCK_OFF_MS_MAX);
     if (ahead.length === 0) return ok('no relay is ahead of this machine');
     if (gitlabAheadMs.known && gitlabAheadMs.value > CLOCK_OFF_MS_MAX)
@@ -104,7 +105,7 @@ const RELAY_CHECKS: HealthChecks = {
     return old.length === 0
       ? ok(`at most ${oldest} old`)
       : alarmed(
-          `${namesOf(old)}: ${oldest} old; in an outage rules for groups cannot be told`,
+          `${namesOf(old)}: ${oldest} old; in an outage rules for groups cannot be evaluated`,
           'RelayDirectoryStale',
         );
   }),
@@ -112,13 +113,13 @@ const RELAY_CHECKS: HealthChecks = {
   'policy of the relays': ofHeard((heard, { deployed }) => {
     const functions = deployed.known ? deployed.value.policyVersion : undefined;
     const known = heard.filter(({ policyVersion }) => policyVersion !== undefined);
-    const told = known.map(({ relayId, policyVersion }) => `${relayId} has ${policyVersion}`).join(', ');
+    const versions = known.map(({ relayId, policyVersion }) => `${relayId} has ${policyVersion}`).join(', ');
     if (known.length === 0) return unknown('no relay reports its policy');
     if (functions === undefined)
-      return unknown(`${told}; the functions' is not known before the hourly look`);
+      return unknown(`${versions}; the functions' is known after the hourly check`);
     return known.every(({ policyVersion }) => policyVersion === functions)
       ? ok(`${functions}, as the functions have it`)
-      : warning(`${told}, the functions have ${functions}`, DEPLOYING);
+      : warning(`${versions}, the functions have ${functions}`, DEPLOYING);
   }),
 };
 
@@ -171,7 +172,7 @@ const PART_CHECKS: HealthChecks = {
 
   sweep: checked('scope', (read, { accessToken, nowMs }) => {
     if (read === undefined)
-      return unknown('the sweep was not told the controller: gitlab.controllerId in cdk/tollgate.config.ts');
+      return unknown('the sweep does not know the controller: gitlab.controllerId in cdk/tollgate.config.ts');
     const asked = `asked GitLab ${span(nowMs - read.readAtMs)} ago`;
     if (nowMs - read.readAtMs <= SCOPE_OLD_MS) return ok(asked);
     if (!accessToken.known && accessToken.cause === 'unauthorised')
@@ -214,7 +215,7 @@ const PART_CHECKS: HealthChecks = {
 
 /** Reads of the table: the only rights that a program can prove itself. */
 const READS_OF = {
-  beats: 'signs of life',
+  heartbeats: 'signs of life',
   directoryListedAtMs: 'the directory',
   limitsLiveAtMs: 'limits',
   recount: 'the recount',

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
-import { type RelayBeat, SILENT_MS } from '../../core/store/health-items.ts';
+import { type RelayHeartbeat, SILENT_MS } from '../../core/store/health-items.ts';
 import type { HealthFinding } from './evidence.ts';
 import type { HealthEvidence } from './read-health.ts';
 
@@ -39,12 +39,14 @@ export function problem(text: string, remedy: string, alarm = HEALTH_ALARM): Hea
 export const alarmed = (text: string, alarm: string) => problem(text, `runbook: ${alarm}`, alarm);
 
 /** Relays heard within as long as the watchdog would wait, newest first. */
-export const heardAmong = (beats: readonly RelayBeat[], nowMs: number): readonly RelayBeat[] =>
-  beats.filter(({ atMs }) => nowMs - atMs <= SILENT_MS);
+export const recentRelays = (
+  heartbeats: readonly RelayHeartbeat[],
+  nowMs: number,
+): readonly RelayHeartbeat[] => heartbeats.filter(({ atMs }) => nowMs - atMs <= SILENT_MS);
 
 /** Relays heard now; empty: none, or unknown. */
-export const relaysHeard = ({ beats, nowMs }: HealthEvidence): readonly RelayBeat[] =>
-  beats.known ? heardAmong(beats.value, nowMs) : [];
+export const relaysHeard = ({ heartbeats, nowMs }: HealthEvidence): readonly RelayHeartbeat[] =>
+  heartbeats.known ? recentRelays(heartbeats.value, nowMs) : [];
 
 export const counted = (number: number, noun: string): string =>
   `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -31,7 +31,7 @@ const FAILED_DELIVERIES = 3;
 export interface BrokenWebhook {
   readonly group: string;
   /** `off`: it does not send job events; `rewritten`: a template changes what it sends. */
-  readonly standing: 'missing' | 'off' | 'disabled' | 'failing' | 'rewritten';
+  readonly state: 'missing' | 'off' | 'disabled' | 'failing' | 'rewritten';
 }
 
 export type GitLabEvidence = Awaited<ReturnType<typeof readParts>> & {
@@ -176,8 +176,8 @@ async function readWebhooks(
       return;
     }
     looked += 1;
-    const standing = await findWebhookFault(ours.value, id, gitlab);
-    if (standing !== undefined) broken.push({ group, standing });
+    const state = await findWebhookFault(ours.value, id, gitlab);
+    if (state !== undefined) broken.push({ group, state });
   });
   if (looked === 0 && refused !== undefined) return refused;
   const unread = roots.value.length - looked;
@@ -189,7 +189,7 @@ async function findWebhookFault(
   hook: GroupHook | undefined,
   groupId: number,
   gitlab: Pick<GitLabAdministration, 'deliveries'>,
-): Promise<BrokenWebhook['standing'] | undefined> {
+): Promise<BrokenWebhook['state'] | undefined> {
   if (hook === undefined) return 'missing';
   if (!hook.job_events) return 'off';
   if (hook.custom_webhook_template !== '') return 'rewritten';

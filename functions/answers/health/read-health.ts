@@ -7,7 +7,7 @@ import { dynamoRecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../core/ledger/controller.ts';
 import { DynamoLimitTable, LimitsError } from '../../core/limits/limit-table.ts';
 import { singleItem } from '../../core/store/calls.ts';
-import { readRelayBeats } from '../../core/store/health-items.ts';
+import { readRelayHeartbeats } from '../../core/store/health-items.ts';
 import { ledgerKeys } from '../../core/store/keys.ts';
 import type { InstanceTable } from '../../core/store/operation.ts';
 import { LedgerError } from '../../core/store/table-failure.ts';
@@ -34,7 +34,7 @@ const RUNNERS_NAMED = 5;
 /** Traces of each program in the table. Undefined: none yet. */
 const readsOf = (deps: HealthReadDeps) => ({
   /** Heartbeats of the last hour; empty: no relay writes to this table. */
-  beats: () => readRelayBeats(deps),
+  heartbeats: () => readRelayHeartbeats(deps),
   directoryListedAtMs: () => directoryListedAtMs(new DynamoDirectoryTable(deps)),
   limitsLiveAtMs: async () => (await new DynamoLimitTable(deps).getPointer(WAIT))?.atMs,
   recount: () => dynamoRecountOutcomes(deps).read(),
@@ -107,7 +107,7 @@ const POLICY = 'po';
 const DESCRIPTORS = 'ds';
 
 /** The result of the last hourly check. Undefined: none, or of a newer program. */
-export function dynamoHealthLook({ table, instance }: InstanceTable) {
+export function dynamoHealthCheck({ table, instance }: InstanceTable) {
   const text = (value: string | undefined) => (value === undefined ? undefined : { S: value });
   return singleItem<{ readonly view: HealthView; readonly deployed: DeployedEvidence }>({
     ...{ table, key: ledgerKeys(instance).healthLook, name: 'the hourly look', consistent: false },

@@ -1,14 +1,14 @@
 import type { WaitingLine } from '../../core/contract/admissions.ts';
-import type { RelayBeat } from '../../core/store/health-items.ts';
+import type { RelayHeartbeat } from '../../core/store/health-items.ts';
 import { counted, span } from './judged.ts';
 
 /** Two heartbeats; older queues are gone. */
 const TOLD_MS = 60_000;
 
 /** The wait queues of all relays together, in the order of their turns. Each relay has an order of its own. */
-export function waitingLines(beats: readonly RelayBeat[], nowMs: number): readonly WaitingLine[] {
+export function waitingLines(heartbeats: readonly RelayHeartbeat[], nowMs: number): readonly WaitingLine[] {
   const lines = new Map<string, { line: WaitingLine; turn: number }>();
-  for (const { waiting = [] } of beats.filter((beat) => nowMs - beat.atMs <= TOLD_MS))
+  for (const { waiting = [] } of heartbeats.filter((heartbeat) => nowMs - heartbeat.atMs <= TOLD_MS))
     for (const [turn, line] of waiting.entries()) {
       const key = `${line.root} ${line.counter}`;
       const other = lines.get(key);

@@ -14,22 +14,22 @@ import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { reservedClaims } from '../../core/ledger/reservation.ts';
 import { type Caller, type CallerView, type ReadContext, rulesNow } from '../reading/context.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
-import { type Scope, subjectLabelOf } from '../reading/scope.ts';
+import { formatSubjectLabel, type Scope } from '../reading/scope.ts';
 import { reasonsOf, ruleNowOf, type ViolationTextContext, waitOf } from './decision-lines.ts';
 import type {
-  AskedPipeline,
-  AskedPipelineJob,
   CheckedJobRow,
   CheckedPipeline,
   LimitLeftRow,
   PipelineAnswer,
+  RequestedPipeline,
+  RequestedPipelineJob,
 } from './model.ts';
 import { isVisible } from './recorded-job.ts';
 import { reevaluate, ruleResults } from './rule-results.ts';
 
 export const checkOf =
   (reading: ReadContext) =>
-  async (query: AskedPipeline, caller: Caller): Promise<PipelineAnswer> => {
+  async (query: RequestedPipeline, caller: Caller): Promise<PipelineAnswer> => {
     const { view, rulesFor } = await rulesNow(reading, caller);
     const { directory, scope, nowMs } = view;
     const { policy } = reading;
@@ -93,7 +93,7 @@ export const checkOf =
       outcome: 'checked',
       pipeline: {
         ...{ currency: policy.currency, nowMs, jobs: rows },
-        place: { subject, path: subjectLabelOf(subject, directory) },
+        place: { subject, path: formatSubjectLabel(subject, directory) },
         total: {
           jobs: sum(() => 1),
           costMicros: sum(({ costMicros }) => costMicros),
@@ -106,7 +106,7 @@ export const checkOf =
   };
 
 interface EvaluatedJob {
-  readonly asked: AskedPipelineJob;
+  readonly asked: RequestedPipelineJob;
   readonly evaluation: Evaluation;
 }
 
@@ -123,13 +123,13 @@ function recordedRequest({ jobId, facts }: JobRecord): ReturnType<typeof newRequ
 }
 
 /** Undefined: the project or group does not exist, or is not visible. */
-function newRequests(query: AskedPipeline, caller: Caller, scope: Scope, directory: Directory) {
+function newRequests(query: RequestedPipeline, caller: Caller, scope: Scope, directory: Directory) {
   const place = placeOf(query, caller, scope, directory);
   if (place === undefined) return undefined;
   const { subject, ...ofPlace } = place;
   const { ref, refProtected, pipelineSource, userId, jobs = [] } = query;
   const ofPipeline = { ...ofPlace, ...withoutAbsent({ ref, refProtected, pipelineSource, userId }) };
-  const requests = jobs.map((job, index): { asked: AskedPipelineJob; request: AdmissionRequest } => {
+  const requests = jobs.map((job, index): { asked: RequestedPipelineJob; request: AdmissionRequest } => {
     const { name, stage, tags, parallel: _, estimateSeconds: _estimate, ...fields } = job;
     const { variables = {}, services = [] } = fields;
     const ofJob = { ...fields, ...withoutAbsent({ jobStage: stage }), variables, services };
@@ -145,7 +145,7 @@ type ProjectFields = Pick<AdmissionRequest, 'projectId' | 'projectPath'>;
 
 /** Finds the jobs' place in the directory; the caller's own claims are not trusted. */
 function placeOf(
-  { project, group }: AskedPipeline,
+  { project, group }: RequestedPipeline,
   { roles: { jobOfProjectId } }: Caller,
   scope: Scope,
   directory: Directory,
@@ -222,7 +222,7 @@ function leftRow(
   const { label: periodLabel, endMs } = (written && limitPeriod(limitAt(written, nowMs), nowMs)) ?? {};
   const { subject, limit } = counter;
   return {
-    ...{ subject, label: subjectLabelOf(subject, directory), limit },
+    ...{ subject, label: formatSubjectLabel(subject, directory), limit },
     ...{ unit, mode, asked, jobs, amount: bound, left, fits: asked <= left },
     ...withoutAbsent({ periodLabel, renewsAtMs: Number.isFinite(endMs) ? endMs : undefined }),
   };

@@ -25,7 +25,7 @@ import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { type Caller, type ReadContext, rulesNow } from '../reading/context.ts';
 import type { CountersByName, CurrentCounters } from '../reading/counters-now.ts';
-import { NOWHERE, subjectLabelOf } from '../reading/scope.ts';
+import { formatSubjectLabel, NOWHERE } from '../reading/scope.ts';
 import {
   disclosedViolation,
   reasonsOf,
@@ -36,7 +36,7 @@ import {
 } from './decision-lines.ts';
 import type { ExplainedCounter, ExplainedRuleRow, ExplainedTerms, JobAnswer, JobRejection } from './model.ts';
 import { isVisible, parseJobReference, recordPlaceOf, reportJobUrl } from './recorded-job.ts';
-import { awaitedText, retriedOf } from './retried.ts';
+import { awaitedText, readRetry } from './retried.ts';
 import { type ReevaluatedJob, reevaluate } from './rule-results.ts';
 
 /** @param word - a job id, a decision id `d-4711-1`, or the address of a job's page */
@@ -103,7 +103,7 @@ export const explainJob =
           rejection: isRejected
             ? await remediesOf(record, { rules, again, now, counters, reads: reading.counters, using })
             : undefined,
-          retry: await retriedOf(record, reading),
+          retry: await readRetry(record, reading),
           rejectionText: textThen(record, rules, using, consoleUrl),
         }),
       },
@@ -193,7 +193,7 @@ function counterLines(
     const { subject, limit, period } = counter;
     return [
       {
-        ...{ subject, label: subjectLabelOf(subject, rules.directory ?? NOWHERE.directory) },
+        ...{ subject, label: formatSubjectLabel(subject, rules.directory ?? NOWHERE.directory) },
         ...{ limit, period, unit },
         ...withoutAbsent({ atDecision: claimed && counterThen(claimed, violations) }),
         now: counterNow(counter, claim, counters.get(name), rules),
@@ -330,7 +330,7 @@ function grantRequestFor(
   const more = Math.max(step, Math.ceil(missing / step) * step);
   const untilMs = resetsAtMs === undefined ? nowMs + REQUESTED_MS : Math.max(nowMs, resetsAtMs - 1);
   return {
-    ...{ subject, label: subjectLabelOf(subject, directory ?? NOWHERE.directory) },
+    ...{ subject, label: formatSubjectLabel(subject, directory ?? NOWHERE.directory) },
     ...{ limit: id, unit: limit.unit },
     amount: inCurrency ? (more / MICROS).toFixed(2) : writtenUnits(more, limit.kind),
     fromDay: writtenDay(nowMs, zone),

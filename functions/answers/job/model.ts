@@ -76,7 +76,7 @@ const CounterSchema = z
       ...{ settled: amount(), held: amount() },
       bound: maybe(limitAmount('Absent: the limit does not exist any more.')),
       ...{ left: maybe(amount()), mode: maybe(mode) },
-      wait: maybe(text('How long jobs wait for room, as `20s`.')),
+      wait: maybe(text('Longest wait for headroom, as `20s`.')),
       whenUnreachable: maybe(oneOf(OUTAGE_POLICIES), 'Absent: that of its rule or kind.'),
     }),
   })
@@ -133,7 +133,7 @@ const RetrySchema = z
 
 export type JobRetry = z.infer<typeof RetrySchema>;
 
-const waitSeconds = maybe(amount('How long it would first wait for room.'));
+const waitSeconds = maybe(amount('Wait for headroom before that.'));
 
 export const ExplainedSchema = z
   .object({
@@ -211,9 +211,9 @@ const AskedPipelineJobSchema = z
   })
   .openapi('AskedPipelineJob');
 
-export type AskedPipelineJob = z.infer<typeof AskedPipelineJobSchema>;
+export type RequestedPipelineJob = z.infer<typeof AskedPipelineJobSchema>;
 
-export const AskedPipelineSchema = z
+export const PipelineInputSchema = z
   .strictObject({
     project: maybe(z.union([positive, name])).openapi({
       description: 'Id or full path. A CI job leaves it out: its own project is used.',
@@ -238,7 +238,7 @@ export const AskedPipelineSchema = z
   .refine(({ jobs, rerun }) => (jobs === undefined) !== (rerun === undefined), 'expected jobs or rerun')
   .openapi('AskedPipeline', { description: 'Expanded jobs of a pipeline, and its ref.' });
 
-export type AskedPipeline = z.infer<typeof AskedPipelineSchema>;
+export type RequestedPipeline = z.infer<typeof PipelineInputSchema>;
 
 const CheckedJobSchema = z
   .object({
@@ -263,12 +263,12 @@ export type CheckedJobRow = z.infer<typeof CheckedJobSchema>;
 const LimitLeftSchema = z
   .object({
     ...{ subject: subject(), label: placeLabel, limit: text('Its id.'), unit, mode },
-    asked: amount('Estimate for the whole pipeline; of jobs at once, for its largest stage.'),
+    asked: amount('Estimate for the whole pipeline; of concurrent jobs, for its largest stage.'),
     jobs: count('Number of jobs that claim it.'),
     amount: amount('In force.'),
     left: amount('Left now. Below 0: exceeded.'),
     fits: flag('Enough is left.'),
-    periodLabel: maybe(text('`November 2026`. Absent: a limit of jobs at once.')),
+    periodLabel: maybe(text('`November 2026`. Absent: a limit of concurrent jobs.')),
     renewsAtMs: maybe(instantMs('Start of its next period, Unix ms.')),
   })
   .openapi('LimitLeft');

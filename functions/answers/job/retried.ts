@@ -3,11 +3,11 @@ import { relativeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isAwaited } from '../../core/ledger/reservation.ts';
-import { requeueEntryOf } from '../../core/requeue-list.ts';
+import { toRequeueEntry } from '../../core/requeue-list.ts';
 import type { ReadContext } from '../reading/context.ts';
 import type { JobRetry } from './model.ts';
 
-export async function retriedOf(
+export async function readRetry(
   record: JobRecord,
   { policy, requeue, ledger, clock }: Pick<ReadContext, 'policy' | 'requeue' | 'ledger' | 'clock'>,
 ): Promise<JobRetry | undefined> {
@@ -16,7 +16,7 @@ export async function retriedOf(
   const { groupId, retries: retriesMax, withinSeconds } = settings;
   const { entries } = await requeue.read(groupId);
   const listed = entries.find(({ jobId }) => jobId === record.jobId);
-  const entry = listed ?? requeueEntryOf(record, entries, settings);
+  const entry = listed ?? toRequeueEntry(record, entries, settings);
   if (entry === undefined) return undefined;
   const { retries, newJobId, retriedAtMs, why } = entry;
   const untilMs = entry.firstAtMs + withinSeconds * 1_000;
@@ -30,7 +30,7 @@ export async function retriedOf(
       retriedAtMs,
       why: why ?? (isOver ? 'no slot was free in time' : undefined),
     }),
-    ...(newJobId !== undefined && { became: becameOf(made) }),
+    ...(newJobId !== undefined && { became: retryOutcome(made) }),
   };
 }
 
@@ -39,14 +39,14 @@ const BECAME_BY_STATE = {
   ...{ RELEASED: 'gone', EXPIRED: 'gone' },
 } as const satisfies Readonly<Record<JobRecord['state'], JobRetry['became']>>;
 
-export function becameOf(record: JobRecord | undefined): NonNullable<JobRetry['became']> {
+export function retryOutcome(record: JobRecord | undefined): NonNullable<JobRetry['became']> {
   const became = record === undefined ? 'unasked' : BECAME_BY_STATE[record.state];
   return record !== undefined && became === 'gone' && isAwaited(record) ? 'unasked' : became;
 }
 
 /** After `It was retried as job 123 on 21 Nov 2026 14:05: `. */
-export const BECAME: Readonly<Record<NonNullable<JobRetry['became']>, string>> = {
-  unasked: 'nobody has asked about it yet',
+export const RETRY_OUTCOME_TEXTS: Readonly<Record<NonNullable<JobRetry['became']>, string>> = {
+  unasked: 'no admission request came yet',
   kept: 'a slot is kept for it until it is asked about',
   admitted: 'it was admitted',
   ran: 'it was admitted and has run',
@@ -56,5 +56,5 @@ export const BECAME: Readonly<Record<NonNullable<JobRetry['became']>, string>> =
 
 export const awaitedText = ({ jobId, dueAtMs }: JobRecord, nowMs: number): string =>
   dueAtMs === undefined
-    ? `Job ${jobId} is a job that was retried. Nobody asked about it in time, and the slot that was kept for it was given back.`
-    : `Job ${jobId} is a job that was retried. A slot is kept for it until somebody asks about it, or until that time is over (${relativeText(nowMs, dueAtMs)}).`;
+    ? `Job ${jobId} is a job that was retried. No admission request came in time, and its reserved slot was released.`
+    : `Job ${jobId} is a job that was retried. A slot is reserved for it until its admission request comes, at most until then (${relativeText(nowMs, dueAtMs)}).`;

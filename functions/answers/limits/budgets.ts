@@ -16,20 +16,20 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RecountOutcome } from '../../core/ledger/checkpoints.ts';
-import type { UsageLook } from '../../core/ledger/recount-round.ts';
+import type { UsageCheck } from '../../core/ledger/recount-round.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import { searchKey } from '../groups/group-rows.ts';
 import {
   type Caller,
   type CallerView,
   pageOf,
-  placesFor,
   type ReadContext,
-  viewOf,
+  readCallerView,
+  readPlaces,
 } from '../reading/context.ts';
 import { type CountersByName, layered } from '../reading/counters-now.ts';
 import { readManyDays } from '../reading/read-sums.ts';
-import { isWithin, subjectLabelOf, subjectsAbove, userLabels } from '../reading/scope.ts';
+import { formatSubjectLabel, isWithin, subjectsAbove, userLabels } from '../reading/scope.ts';
 import { today } from '../reading/usage-days.ts';
 import { alertsOfLimits, limitRows, percentOf, rowCounters } from '../status/limit-row.ts';
 import { canRunOut, historySpan, testedSpan } from '../status/outlook.ts';
@@ -60,11 +60,11 @@ const ROWS = { usual: 100, max: BUDGET_ROWS_MAX };
 export const budgetsOf =
   (reading: ReadContext) =>
   async (query: BudgetsQuery, caller: Caller): Promise<Budgets> => {
-    const view = await viewOf(reading, caller);
+    const view = await readCallerView(reading, caller);
     const { set, limits, directory, nowMs } = view;
     const { policy } = reading;
     const tested = query.holding !== undefined;
-    const order = query.sort ?? (tested ? 'closest' : 'trouble');
+    const order = query.sort ?? (tested ? 'closest' : 'risk');
     const keysOf = (some: readonly CountedLimit[]) =>
       some.flatMap(({ limit, counter }) => {
         if (isCap(limit.subject)) return [];
@@ -93,7 +93,7 @@ export const budgetsOf =
       .map((each) => ({ each, level: riskOf(rankedRow(each)) }))
       .sort((a, b) => compareRisks(a.level, b.level));
     const matches = (level: RiskLevel): boolean =>
-      query.trouble === undefined || (query.trouble === 'used-up' ? isUsedUp : isAtRisk)(level);
+      query.risk === undefined || (query.risk === 'used-up' ? isUsedUp : isAtRisk)(level);
     const found = ranked.filter(({ level }) => matches(level)).map(({ each }) => each);
     const { rows: shown, ...page } = pageOf(inOrder(found), query, ROWS);
     const unforecast = shown.filter((each) => isForecast(each) && !usage.has(each.limit.subject));
@@ -104,8 +104,8 @@ export const budgetsOf =
     ]);
     const rowOf = limitRows({ ...basis, counters: now, usage: new Map([...usage, ...more]), alerts });
     const fresh = shown.map(rowOf).filter((row) => matches(riskOf(row)));
-    if (order === 'trouble') fresh.sort((a, b) => compareRisks(riskOf(a), riskOf(b)));
-    const paths = fresh.map(({ subject }) => subjectLabelOf(subject, directory));
+    if (order === 'risk') fresh.sort((a, b) => compareRisks(riskOf(a), riskOf(b)));
+    const paths = fresh.map(({ subject }) => formatSubjectLabel(subject, directory));
     const labelOf = await userLabels(paths, reading.userNames);
     const count = (is: (level: RiskLevel) => boolean) => ranked.filter(({ level }) => is(level)).length;
     const usedUp = count(isUsedUp);
@@ -116,7 +116,7 @@ export const budgetsOf =
         (row, index): BudgetRow => ({
           ...row,
           path: labelOf(paths[index] ?? ''),
-          addressee: findRecipient(row.subject, row.id, { limits, directory }).owner,
+          recipient: findRecipient(row.subject, row.id, { limits, directory }).owner,
           canRunOut: canRunOut(row),
         }),
       ),
@@ -126,12 +126,12 @@ export const budgetsOf =
     };
 
     function inOrder(some: readonly CountedLimit[]): readonly CountedLimit[] {
-      if (order === 'trouble') return some;
+      if (order === 'risk') return some;
       if (order === 'fullest') return fullestFirst(some, counters, nowMs);
       const found = new Set(some);
       const closest = all.filter((each) => found.has(each));
       if (order === 'closest') return closest;
-      const names = new Map(all.map((each) => [each, subjectLabelOf(each.limit.subject, directory)]));
+      const names = new Map(all.map((each) => [each, formatSubjectLabel(each.limit.subject, directory)]));
       return closest.sort((a, b) => compareTexts(names.get(a), names.get(b)));
     }
   };
@@ -169,7 +169,7 @@ function matchingLimits(query: BudgetsQuery, view: CallerView): readonly Counted
   return subjectsToShow(query, search, view).flatMap((subject) => {
     if (query.kind !== undefined && kindOf(subject) !== query.kind) return [];
     const isFound =
-      search === '' || `${pathKey(subjectLabelOf(subject, directory))} ${subject}`.includes(search);
+      search === '' || `${pathKey(formatSubjectLabel(subject, directory))} ${subject}`.includes(search);
     return limitsOf(subject).filter(
       ({ limit }) =>
         (query.unit === undefined || limit.kind === query.unit) &&
@@ -217,13 +217,13 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
     return known.outcome;
   };
   return async (caller) => {
-    const [outcome, { directory, scope }] = await Promise.all([outcomeNow(), placesFor(reading, caller)]);
+    const [outcome, { directory, scope }] = await Promise.all([outcomeNow(), readPlaces(reading, caller)]);
     if (outcome === undefined) return UNCHECKED;
     const { recountedAtMs: checkedAtMs } = outcome;
     const seen = outcome.drifting.filter(({ key }) => scope.seesAll || scope.sees(key.subject));
     const differing = seen.slice(0, LISTED_MAX).map(({ key, committed, recounted }) => {
       const { subject, limit, period } = key;
-      const path = subjectLabelOf(subject, directory);
+      const path = formatSubjectLabel(subject, directory);
       return { subject, path, limit, period, beyond: committed - recounted };
     });
     // Unlisted differences may belong to any group, so none is reported as correct.
@@ -239,7 +239,7 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
 }
 
 /** Usage that was not compared is left out. */
-const equalText = (usage: UsageLook | undefined): string =>
+const equalText = (usage: UsageCheck | undefined): string =>
   usage === undefined || usage.failed > 0 ? 'Counters = statements' : 'Counters = usage = statements';
 
 const UNCHECKED: Reconciliation = {

@@ -15,7 +15,7 @@ import type {
   LimitEdit,
   LogEntry,
 } from '../../core/limits/edit-model.ts';
-import type { Asker, LimitRequest } from '../../core/limits/edit-outcomes.ts';
+import type { LimitRequest, Requester } from '../../core/limits/edit-outcomes.ts';
 import { exportedLimits } from '../../core/limits/limit-reads.ts';
 import { isDecided, isOwn, requesterOf } from '../../core/limits/requests.ts';
 import { mayApprove, mayBeSame } from '../../core/limits/rights.ts';
@@ -24,11 +24,11 @@ import {
   actingUser,
   type Caller,
   type CallerView,
-  placesFor,
   type ReadContext,
-  viewOf,
+  readCallerView,
+  readPlaces,
 } from '../reading/context.ts';
-import { type Scope, subjectLabelOf, subjectsAbove } from '../reading/scope.ts';
+import { formatSubjectLabel, type Scope, subjectsAbove } from '../reading/scope.ts';
 import { readDays, today } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
 import { historySpan } from '../status/outlook.ts';
@@ -38,10 +38,10 @@ import type { EditEffect, ExceptionRow, OwnLimit, PreviewAnswer, RequestRow } fr
 export async function visibleHistory(
   query: HistoryQuery,
   scope: Scope,
-  { desk }: Pick<ReadContext, 'desk'>,
+  { limitEdits }: Pick<ReadContext, 'limitEdits'>,
 ): Promise<HistoryPage> {
   if (query.subject !== undefined && !scope.sees(query.subject)) return { entries: [] };
-  const page = await desk.history(query);
+  const page = await limitEdits.history(query);
   return { ...page, entries: page.entries.flatMap((entry) => visibleEntry(entry, scope) ?? []) };
 }
 
@@ -52,15 +52,15 @@ function visibleEntry(entry: LogEntry | undefined, scope: Scope): LogEntry | und
 }
 
 export function editsOf(reading: ReadContext) {
-  const scopeFor = async (caller: Caller): Promise<Scope> => (await placesFor(reading, caller)).scope;
+  const scopeFor = async (caller: Caller): Promise<Scope> => (await readPlaces(reading, caller)).scope;
   return {
     history: async (query: HistoryQuery, caller: Caller): Promise<HistoryPage> =>
       visibleHistory(query, await scopeFor(caller), reading),
     edit: async (edit: number, caller: Caller): Promise<LogEntry | undefined> =>
-      visibleEntry(await reading.desk.edit(edit), await scopeFor(caller)),
+      visibleEntry(await reading.limitEdits.edit(edit), await scopeFor(caller)),
     breakGlasses: async (caller: Caller): Promise<readonly BreakGlassState[]> => {
       const scope = await scopeFor(caller);
-      const shown = (await reading.desk.breakGlasses()).filter(({ subject }) => scope.sees(subject));
+      const shown = (await reading.limitEdits.breakGlasses()).filter(({ subject }) => scope.sees(subject));
       const ids = [...new Set(shown.flatMap(({ users }) => users))];
       const names = ids.length === 0 ? undefined : await reading.userNames?.(ids);
       if (names === undefined) return shown;
@@ -81,7 +81,7 @@ const FIELDS: ReadonlySet<string> = new Set(['amount', 'unit', 'per', 'zone', 'f
 export const previewOf =
   (reading: ReadContext) =>
   async (edits: readonly LimitEdit[], base: string | undefined, caller: Caller): Promise<PreviewAnswer> => {
-    const judged = await judgeEdits(edits, base, caller, reading);
+    const judged = await previewEdits(edits, base, caller, reading);
     if (judged.outcome !== 'valid') return judged;
     const { preview, view } = judged;
     const { document: _, theirs, limits, oversubscription, ...shown } = preview;
@@ -95,18 +95,18 @@ export const previewOf =
     };
   };
 
-export async function judgeEdits(
+export async function previewEdits(
   edits: readonly LimitEdit[],
   base: string | undefined,
   caller: Caller,
   reading: ReadContext,
 ) {
-  const view = await viewOf(reading, caller);
+  const view = await readCallerView(reading, caller);
   const { sees } = view.scope;
   const foreign = edits.find((edit) => 'subject' in edit && !sees(edit.subject));
   if (foreign !== undefined && 'subject' in foreign)
     return { outcome: 'unknown_subject' as const, subject: foreign.subject };
-  const preview = await reading.desk.preview(edits, base);
+  const preview = await reading.limitEdits.preview(edits, base);
   if (preview.outcome === 'invalid') return { ...preview, set: view.set };
   const hidden = preview.rows.find(({ subject }) => !sees(subject));
   return hidden === undefined
@@ -142,7 +142,7 @@ async function effectsOf(
     return (limit: Limit | undefined) => limit && rowOf({ limit, byDefault: false });
   });
   return pairs.map(({ subject, limit, was, willBe }) => ({
-    ...{ subject, path: subjectLabelOf(subject, directory), limit },
+    ...{ subject, path: formatSubjectLabel(subject, directory), limit },
     ...withoutAbsent({ before: rowBefore?.(was), after: rowAfter?.(willBe) }),
   }));
 }
@@ -164,7 +164,7 @@ export const requestRows =
     const rowOf = limitRows({ limits, directory, policy: reading.policy, counters, nowMs });
     return shown.map(({ request, limit }) => ({
       ...request,
-      path: subjectLabelOf(request.subject, directory),
+      path: formatSubjectLabel(request.subject, directory),
       ...(limit !== undefined && { limitNow: rowOf({ limit, byDefault: false }) }),
       mayDecide: mayDecide(request, by, view),
       own: mayBeSame(requesterOf(request), by),
@@ -181,11 +181,11 @@ export const waitingOf =
 
 async function requestsFor(caller: Caller, reading: ReadContext) {
   const by = actingUser(caller);
-  const [all, view] = await Promise.all([reading.desk.requests(by), viewOf(reading, caller)]);
+  const [all, view] = await Promise.all([reading.limitEdits.requests(by), readCallerView(reading, caller)]);
   return { by, all, view };
 }
 
-const mayDecide = (request: LimitRequest, by: Asker, view: CallerView): boolean =>
+const mayDecide = (request: LimitRequest, by: Requester, view: CallerView): boolean =>
   !isDecided(request) &&
   view.nowMs < request.expiresAtMs &&
   !mayBeSame(requesterOf(request), by) &&
@@ -195,9 +195,9 @@ const mayDecide = (request: LimitRequest, by: Asker, view: CallerView): boolean 
 export const ownLimitsOf =
   (reading: ReadContext) =>
   async (subject: string, caller: Caller): Promise<readonly OwnLimit[]> => {
-    const { scope } = await placesFor(reading, caller);
+    const { scope } = await readPlaces(reading, caller);
     if (!scope.sees(subject)) return [];
-    const own = limitsByPlace((await exportedLimits(reading.desk)).limits).get(subject) ?? [];
+    const own = limitsByPlace((await exportedLimits(reading.limitEdits)).limits).get(subject) ?? [];
     return own.map((limit) => {
       const { id, kind, unit, amount, per } = limit;
       const inForce = isValidAt(limit, reading.clock.nowMs());
@@ -230,10 +230,10 @@ const EXCEPTIONS = [
 export const exceptionsOf =
   (reading: ReadContext) =>
   async (subject: string | undefined, caller: Caller): Promise<readonly ExceptionRow[]> => {
-    const { directory, scope } = await placesFor(reading, caller);
+    const { directory, scope } = await readPlaces(reading, caller);
     const levels =
       subject === undefined ? undefined : [subject, ...subjectsAbove(subject, directory), 'instance'];
-    const { document, limits } = await exportedLimits(reading.desk);
+    const { document, limits } = await exportedLimits(reading.limitEdits);
     const nowMs = reading.clock.nowMs();
     return EXCEPTIONS.flatMap(({ kind, key, what }) => {
       const list: unknown = document[key];

@@ -10,7 +10,7 @@ import { entryKey } from '../../core/limits/csv/export-limits.ts';
 import type { SheetSum } from '../../core/sheets/sheet-rows.ts';
 import type { SheetKind } from '../../core/sheets/sheet-store.ts';
 import type { ReadContext } from '../reading/context.ts';
-import { readSums, rowIdOf } from '../reading/read-sums.ts';
+import { readSums, sheetRowId } from '../reading/read-sums.ts';
 import { today } from '../reading/usage-days.ts';
 import { figuresOf } from '../report/read-spend.ts';
 
@@ -42,7 +42,7 @@ export const limitFiguresOf =
       if (kind === undefined) continue;
       const subjects = [...new Set(all.map(({ subject }) => subject))];
       const rows = new Map(
-        subjects.map((subject, place) => [kind === 'class' ? place : rowIdOf(subject), subject]),
+        subjects.map((subject, place) => [kind === 'class' ? place : sheetRowId(subject), subject]),
       );
       const named = (name: string): number => subjects.indexOf(`runner-class/${name}`);
       const ask = { ...span, kind, rows, byDay: true, ...(kind === 'class' && { named }) };

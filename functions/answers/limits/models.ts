@@ -168,7 +168,7 @@ export const ImportPreviewSchema = z
       understood: s.list(UnderstoodSchema, 'Cells that were read as a different text.'),
       base: s.orNone(s.text('The set that the file edits.')),
       rowsRead: s.count(),
-      notes: s.list(z.string(), 'How the file was read.'),
+      notes: s.list(z.string(), 'Interpretation of the file.'),
       unnamed: s.list(
         z.object({ subject: s.subject(), limit: s.text() }),
         'Not in the file: `prune` removes them.',
@@ -206,8 +206,8 @@ export const SUBJECT_KINDS = [...PLACES, 'cap'] as const;
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number];
 
-/** `trouble`: refusing, used up, soonest to run out, then by share; `fullest`: by share; `name`: by path. */
-export const BUDGET_ORDERS = ['trouble', 'fullest', 'name'] as const;
+/** `risk`: refusing, used up, soonest to run out, then by share; `fullest`: by share; `name`: by path. */
+export const BUDGET_ORDERS = ['risk', 'fullest', 'name'] as const;
 
 /** `used-up`: nothing is left; `runs-out`: that, or it refuses jobs or runs out before the period ends. */
 export const RISK_FILTERS = ['used-up', 'runs-out'] as const;
@@ -217,8 +217,8 @@ export interface BudgetsQuery {
   readonly search?: string;
   readonly kind?: SubjectKind;
   readonly unit?: LimitKind;
-  readonly trouble?: (typeof RISK_FILTERS)[number];
-  /** @default `trouble`; with `holding` the closest first */
+  readonly risk?: (typeof RISK_FILTERS)[number];
+  /** @default `risk`; with `holding` the closest first */
   readonly sort?: (typeof BUDGET_ORDERS)[number];
   readonly caps?: boolean;
   readonly below?: string;
@@ -231,7 +231,7 @@ export interface BudgetsQuery {
 
 const BudgetRowSchema = LimitRowSchema.extend({
   path: s.text('Full path of a group or project, name of a class; `The whole GitLab` for the instance.'),
-  addressee: s.text('Recipient of its alerts: the limit’s, else that of limits above, else finance.'),
+  recipient: s.text('Recipient of its alerts: the limit’s, else that of limits above, else finance.'),
   canRunOut: s.flag('It can run out: an amount of money, minutes or starts, for a day or longer.'),
 }).openapi('Budget');
 
@@ -247,10 +247,12 @@ export const BudgetsSchema = z
     first: s.count('1-based number of the first row.'),
     next: s.maybe(s.text('`cursor` of the next page.')),
     previous: s.maybe(s.text('`cursor` of the previous page.')),
-    refusing: s.count('Limits that refuse jobs now, of all that match without the filter `trouble`.'),
-    usedUp: s.count('Limits of which nothing is left.'),
+    refusing: s.count('Limits that refuse jobs now, of all that match without the filter `risk`.'),
+    usedUp: s.count('Limits with nothing left.'),
     runsOut: s.count('Other limits that refuse jobs or run out before their period ends.'),
-    forecastMax: s.count('Only so many of the fullest are forecast; the others are ordered by share.'),
+    forecastMax: s.count(
+      'Only this many of the fullest limits have a forecast; the others are ordered by share.',
+    ),
   })
   .openapi('Budgets', { description: 'Limits in force, with their counters.' });
 
@@ -262,7 +264,7 @@ const OwnLimitSchema = z
     kind: limitKind,
     unit,
     amount: s.limitAmount('As written, without grants; whole units of `unit`.'),
-    per: s.maybe(periodKind, 'Absent: a limit of jobs at once.'),
+    per: s.maybe(periodKind, 'Absent: a limit of concurrent jobs.'),
     inForce: s.flag('It has begun and not ended.'),
   })
   .openapi('OwnLimit');
@@ -282,7 +284,7 @@ const ExceptionRowSchema = z
     reason: s.text(),
     by: s.text(),
   })
-  .openapi('Exception', { description: 'An exception to the limits: by whom, until when and why.' });
+  .openapi('Exception', { description: 'An exception to the limits, with author, end and reason.' });
 
 export const ExceptionsSchema = s.list(ExceptionRowSchema).openapi('Exceptions');
 export type ExceptionRow = z.infer<typeof ExceptionRowSchema>;
@@ -301,12 +303,12 @@ export const ReconciliationSchema = z
       }),
       'Those that the caller sees, at most 20.',
     ),
-    unlisted: s.count('How many more differ.'),
+    unlisted: s.count('Number of further differences.'),
     usage: s.maybe(
       z.object({
         jobs: s.count('Compared jobs of the last days.'),
-        mended: s.count('Part of them: jobs that usage lacked or had differently, and has now.'),
-        failed: s.count('Part of them: could not be compared.'),
+        mended: s.count('Jobs that usage lacked or had differently, now corrected.'),
+        failed: s.count('Jobs that could not be compared.'),
       }),
       'Of the whole GitLab, for callers who see it all.',
     ),

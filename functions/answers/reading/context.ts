@@ -2,18 +2,18 @@ import type { Directory } from '../../../policies/directory.ts';
 import { historyEstimator } from '../../../policies/estimate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
-import type { RunnerDetails, UserNames } from '../../core/gitlab/kept-answers.ts';
+import type { RunnerDetails, UserNames } from '../../core/gitlab/cached-answers.ts';
 import type { RecountOutcomes } from '../../core/ledger/checkpoints.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
-import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
-import type { Asker, Rights, Role } from '../../core/limits/edit-outcomes.ts';
+import type { LimitEdits } from '../../core/limits/create-limit-edits.ts';
+import type { Requester, Rights, Role } from '../../core/limits/edit-outcomes.ts';
 import type { LimitTable } from '../../core/limits/limit-table.ts';
 import type { RequeueLists } from '../../core/requeue-list.ts';
 import type { SheetStore } from '../../core/sheets/sheet-store.ts';
 import type { Roles, User } from '../../core/signin/model.ts';
 import type { StatementChain } from '../../core/statements/closed-statement.ts';
-import type { PriceEditionStore } from '../../core/statements/price-editions.ts';
+import type { PriceListStore } from '../../core/statements/price-lists.ts';
 import type { AlertRecordStore } from '../../core/thresholds/alert-records.ts';
 import type { CounterSnapshots } from '../../core/usage/counter-snapshot.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
@@ -23,8 +23,8 @@ import { NOWHERE, type Places, type Scope, scopeOf } from './scope.ts';
 export type Caller = Pick<User, 'id' | 'username' | 'name' | 'roles'>;
 
 export interface ReadingDeps {
-  readonly desk: Pick<
-    LimitsDesk,
+  readonly limitEdits: Pick<
+    LimitEdits,
     'live' | 'at' | 'preview' | 'history' | 'edit' | 'request' | 'requests' | 'decide' | 'breakGlasses'
   >;
   /** The pointer, and carried amounts. */
@@ -43,7 +43,7 @@ export interface ReadingDeps {
     readonly jobs?: Pick<LedgerStore, 'scan' | 'readEntries'>;
     readonly usage?: Pick<RollupStore, 'readUsage'>;
     readonly chain?: Pick<StatementChain, 'of' | 'numbers' | 'register'>;
-    readonly prices?: Pick<PriceEditionStore, 'changes' | 'text'>;
+    readonly prices?: Pick<PriceListStore, 'changes' | 'text'>;
   };
   readonly recounts?: Pick<RecountOutcomes, 'read'>;
   readonly requeue?: Pick<RequeueLists, 'read'>;
@@ -85,15 +85,15 @@ export interface CallerView extends CurrentLimits {
   readonly nowMs: number;
 }
 
-export async function viewOf(
+export async function readCallerView(
   { limits, places, clock }: Pick<ReadContext, 'limits' | 'places' | 'clock'>,
   caller: Pick<Caller, 'roles'>,
 ): Promise<CallerView> {
-  const [current, sight] = await Promise.all([limits(), placesFor({ places }, caller)]);
+  const [current, sight] = await Promise.all([limits(), readPlaces({ places }, caller)]);
   return { ...current, ...sight, nowMs: clock.nowMs() };
 }
 
-export async function placesFor(
+export async function readPlaces(
   { places: groups }: Pick<ReadContext, 'places'>,
   { roles }: Pick<Caller, 'roles'>,
 ) {
@@ -123,7 +123,7 @@ export const offsetOf = (cursor = ''): number => (/^\d{1,7}$/.test(cursor) ? Num
 /** Reads what the admit function decides by: policy, live limits with carried amounts, groups of the last sync, estimates. */
 export async function rulesNow(reading: ReadContext, caller: Pick<Caller, 'roles'>) {
   const { policy, usage } = reading;
-  const view = await viewOf(reading, caller);
+  const view = await readCallerView(reading, caller);
   const { limits, directory, nowMs } = view;
   const rulesFor = async (projectId: number | undefined) => {
     const stored = projectId === undefined ? [] : await usage.readEstimates([projectId]);
@@ -136,7 +136,7 @@ export async function rulesNow(reading: ReadContext, caller: Pick<Caller, 'roles
 /** User id of callers without a GitLab sign-in, such as the command line; GitLab's ids start at 1. */
 export const NO_USER_ID = 0;
 
-export const actingUser = ({ id, username, roles }: Pick<User, 'id' | 'username' | 'roles'>): Asker => ({
+export const actingUser = ({ id, username, roles }: Pick<User, 'id' | 'username' | 'roles'>): Requester => ({
   actor: username,
   ...(id !== NO_USER_ID && { userId: id }),
   rights: rightsOf(roles),

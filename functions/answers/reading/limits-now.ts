@@ -8,7 +8,7 @@ import type { CurrentLimits, ReadingDeps } from './context.ts';
 import { type Places, placesOf } from './scope.ts';
 
 type LimitSources = Pick<ReadingDeps, 'limitTable' | 'packedLimits' | 'clock'> & {
-  readonly desk: Pick<ReadingDeps['desk'], 'live'>;
+  readonly limitEdits: Pick<ReadingDeps['limitEdits'], 'live'>;
 };
 
 interface KnownLimits extends CurrentLimits {
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 3_000;
 
 /** Reads the pointer consistently on each call, so that authors see their edits. The function throws {LimitsError}. */
 export function limitsNow(
-  { desk, limitTable: table, packedLimits, clock }: LimitSources,
+  { limitEdits, limitTable: table, packedLimits, clock }: LimitSources,
   previous: PreviousCounters,
 ): () => Promise<CurrentLimits> {
   const openings = new Map<string, OpeningEntry>();
@@ -30,7 +30,7 @@ export function limitsNow(
 
   async function read(set: string | undefined): Promise<KnownLimits> {
     if (written === undefined || written.set !== set) {
-      const live = await desk.live();
+      const live = await limitEdits.live();
       written = { set: live?.pointer.set, limits: live?.limits ?? packedLimits };
     }
     const deps = { table, previous, timeoutMs: TIMEOUT_MS };

@@ -7,7 +7,7 @@ import {
   eachRow,
   FIGURES,
   type SheetSum,
-  sumOfTally,
+  sumTally,
   WHOLE,
 } from '../../core/sheets/sheet-rows.ts';
 import {
@@ -127,7 +127,7 @@ const isGone = (kind: SheetKind, day: number, nowSeconds: number): boolean =>
 
 function daySheet({ bytes, later, names }: Sheet, day: number, { named, of, rows: requested }: SumRequest) {
   const ids = named && names?.map(named);
-  const own = of === undefined ? undefined : rowIdOf(of);
+  const own = of === undefined ? undefined : sheetRowId(of);
   return {
     day,
     visit: (visit: (id: number, sum: SheetSum) => void, rows?: ReadonlySet<number>, first?: number): void => {
@@ -154,7 +154,7 @@ async function readLive(
 ) {
   const reads = !neverLive && rows.size * days.length <= keysMax;
   const subjects = new Map(reads ? rows : []);
-  if (of !== undefined) subjects.set(rowIdOf(of), of);
+  if (of !== undefined) subjects.set(sheetRowId(of), of);
   const keys = days.flatMap((number) =>
     [...subjects].map(([id, subject]) => ({ id, number, subject, day: dayText(number) })),
   );
@@ -162,13 +162,13 @@ async function readLive(
     const tallies = await usage.readUsage(some);
     return some.flatMap(({ id, number: day }, index) => {
       const tally = tallies[index];
-      return tally === undefined || tally.size === 0 ? [] : [{ id, sum: sumOfTally(tally), day }];
+      return tally === undefined || tally.size === 0 ? [] : [{ id, sum: sumTally(tally), day }];
     });
   });
   return { sums, rowsMissing: reads || (rows.size === 0 && !neverLive) ? 0 : days.length };
 }
 
-export const rowIdOf = (subject: string): number =>
+export const sheetRowId = (subject: string): number =>
   subject === 'instance' ? WHOLE : Number(subject.slice(subject.indexOf('/') + 1));
 
 /** Splits days by month. `isWhole`: all days of the month up to today. */
@@ -222,7 +222,7 @@ export async function readManyDays(
 
   async function packedDays(kind: SheetKind, some: readonly string[]): Promise<UsageBySubject> {
     if (some.length === 0) return new Map();
-    const rows = new Map(some.map((subject) => [rowIdOf(subject), subject]));
+    const rows = new Map(some.map((subject) => [sheetRowId(subject), subject]));
     const tallies = new Map<string, ReadonlyMap<string, number>>();
     await readSums(
       { kind, from: span.from, to: now - 1, rows, byDay: true },

@@ -3,7 +3,7 @@ import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies
 import { subjectKey } from '../../../policies/limits/limits.ts';
 import type { PlacedGroup } from '../../../policies/placement.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
-import type { UserNames } from '../../core/gitlab/kept-answers.ts';
+import type { UserNames } from '../../core/gitlab/cached-answers.ts';
 import type { Roles } from '../../core/signin/model.ts';
 
 /** Visibility for a caller: a subject is visible if it is, or is below, one of the caller's groups. */
@@ -80,12 +80,12 @@ export function placesOf(directory: Directory, atMs?: number): Places {
 }
 
 /** Label of a subject: the path of a group or project, the name of a class, or the subject itself. */
-export function subjectLabelOf(subject: string, directory: Directory): string {
+export function formatSubjectLabel(subject: string, directory: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
   const { groupById, projectById } = directory;
   const cap = capOf(subject);
   if (cap !== undefined) {
-    const place = subjectLabelOf(cap.place, directory);
+    const place = formatSubjectLabel(cap.place, directory);
     const { kind, name } = cap;
     if (name === undefined) return `${place}: ${capWords(kind)}`;
     return `${place}: ${kind} ${capNameLabel(kind, name, directory)}`;
@@ -143,7 +143,7 @@ export function limitLabel(
   nameOf = (label: string): string => label,
 ): string {
   const subject = subjectOfLimit(limit);
-  return `${nameOf(subjectLabelOf(subject, directory))}${limit.slice(subject.length)}`;
+  return `${nameOf(formatSubjectLabel(subject, directory))}${limit.slice(subject.length)}`;
 }
 
 /** `group/101 money-month` → `group/101`. A job's name in it may have blanks, a limit's id has none. */

@@ -1,7 +1,7 @@
 import { remembered } from '../../../policies/match/remember.ts';
 import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/sheet-store.ts';
-import { rowIdOf } from '../reading/read-sums.ts';
-import { isWithin, type Places, subjectLabelOf } from '../reading/scope.ts';
+import { sheetRowId } from '../reading/read-sums.ts';
+import { formatSubjectLabel, isWithin, type Places } from '../reading/scope.ts';
 import type { SpendKey } from './model.ts';
 
 export interface CandidateRows {
@@ -41,7 +41,7 @@ export function candidateRows(
   const subjects = new Map(ids.map((id) => [id, `${by}/${id}`]));
   return {
     ...{ kind: by, subjects },
-    nameOf: (id) => subjectLabelOf(subjects.get(id) ?? '', directory),
+    nameOf: (id) => formatSubjectLabel(subjects.get(id) ?? '', directory),
     subjectOf: (id) => subjects.get(id),
   };
 }
@@ -128,7 +128,7 @@ function scheduleText(key: string): string {
 }
 
 const groupsBelow = (subject: string, { roots, childrenOf }: Places): readonly number[] =>
-  (subject === 'instance' ? roots : (childrenOf.get(rowIdOf(subject)) ?? [])).map(({ id }) => id);
+  (subject === 'instance' ? roots : (childrenOf.get(sheetRowId(subject)) ?? [])).map(({ id }) => id);
 
 const projectsBelow = (subject: string, { directory }: Places): readonly number[] =>
   [...directory.projectById.keys()].filter(

@@ -11,7 +11,7 @@ import {
 } from '../../core/sheets/sheet-rows.ts';
 import type { JobKey, SheetKind } from '../../core/sheets/sheet-store.ts';
 import { QUEUE_BOUNDS_SECONDS, QUEUE_BUCKETS } from '../../core/usage/usage.ts';
-import { readSums, rowIdOf, type SumReading, type SumSource, sumSheets } from '../reading/read-sums.ts';
+import { readSums, type SumReading, type SumSource, sheetRowId, sumSheets } from '../reading/read-sums.ts';
 import { type DaySpan, dayText } from '../reading/usage-days.ts';
 import type { CandidateRows } from './candidate-rows.ts';
 import { JOB_KEY_TEXTS, type SpendFigures, type SpendKey, type SpendReport, type SpendRow } from './model.ts';
@@ -48,7 +48,7 @@ async function readRows(
 ): Promise<SpendSums> {
   const { subjects, named, neverLive, byDay = false } = rows;
   const total = emptySum();
-  const own = rowIdOf(subject);
+  const own = sheetRowId(subject);
   const ownKind = kindOf(subject);
   const isOwn = ownKind === kind;
   const of = isOwn ? subject : undefined;
@@ -80,7 +80,7 @@ async function readRows(
 
 /** Days and months are of one subject: its days are read live, its months packed. */
 async function readTimes({ by, subject, span, later }: SpendRequest, source: SumSource): Promise<SpendSums> {
-  const own = rowIdOf(subject);
+  const own = sheetRowId(subject);
   const sums = new Map<number, SheetSum>();
   const total = emptySum();
   const { usage, today } = source;
@@ -191,10 +191,10 @@ function otherLabel(by: SpendKey, subject: string, hidden: number): string {
   const rest = {
     group: isAll ? 'jobs of no group that is listed' : 'projects right in this group',
     project: 'jobs of no project that is known here',
-    class: isAll ? 'classes the policy has no more' : 'jobs not told apart by runner class',
+    class: isAll ? 'classes the policy has no more' : 'jobs not split by runner class',
     ...{ day: 'on no day of this period', month: 'on no day of this period' },
   };
   const text =
-    by in rest ? rest[by as keyof typeof rest] : `jobs not told apart by ${JOB_KEY_TEXTS[by as JobKey]}`;
+    by in rest ? rest[by as keyof typeof rest] : `jobs not split by ${JOB_KEY_TEXTS[by as JobKey]}`;
   return hidden === 0 ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : `${hidden} more, and ${text}`;
 }

@@ -3,9 +3,9 @@ import { runnerClassNames } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { addSumTo, emptySum, type SheetSum, sumWithout, WHOLE } from '../../core/sheets/sheet-rows.ts';
 import { USER_SHEET_DAYS } from '../../core/sheets/sheet-store.ts';
-import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
-import { readSums, rowIdOf, type SumSource } from '../reading/read-sums.ts';
-import { ancestorsOf, isWithin, type Places, subjectLabelOf, userLabels } from '../reading/scope.ts';
+import { type Caller, type ReadContext, readPlaces } from '../reading/context.ts';
+import { readSums, type SumSource, sheetRowId } from '../reading/read-sums.ts';
+import { ancestorsOf, formatSubjectLabel, isWithin, type Places, userLabels } from '../reading/scope.ts';
 import { type DaySpan, dayText, dayTexts, today } from '../reading/usage-days.ts';
 import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';
@@ -20,7 +20,7 @@ const DAYS_BY_DAY_MAX = 92;
 type SpendSource = Extract<Awaited<ReturnType<typeof spendSource>>, { outcome: 'found' }>;
 
 async function spendSource(query: SpendQuery, caller: Caller, reading: ReadContext) {
-  const { places, directory, scope } = await placesFor(reading, caller);
+  const { places, directory, scope } = await readPlaces(reading, caller);
   const { seesAll } = scope;
   const group = query.group ?? (seesAll ? 'instance' : [...scope.groupIds][0]?.toString());
   const billed = group === undefined ? undefined : billedGroup(group, directory);
@@ -60,7 +60,7 @@ export const spendReportOf =
     return {
       outcome: 'reported',
       report: {
-        ...{ subject, path: subjectLabelOf(subject, places.directory), by, ...dayTexts(period) },
+        ...{ subject, path: formatSubjectLabel(subject, places.directory), by, ...dayTexts(period) },
         keys: SPEND_KEYS.filter((key) => keyRefusal(key, found) === undefined),
         ...{ currency: reading.policy.currency, zone: reading.zone },
         ...withoutAbsent({ before: before && dayTexts(before), packedAtMs: now.packedAtMs }),
@@ -110,9 +110,7 @@ function keyRefusal(by: SpendKey, { subject, places, seesAll }: SpendSource): st
     if (subject !== `group/${root?.id}`)
       return `hours are kept of the whole GitLab and of top-level groups: ask for ${root?.path ?? 'one'}, or by another key`;
   }
-  return by === 'user' && !seesAll
-    ? 'users are told to finance and administrators only; ask by another key'
-    : undefined;
+  return by === 'user' && !seesAll ? 'only finance and administrators see users; use another key' : undefined;
 }
 
 export type SpendList = Extract<
@@ -131,7 +129,7 @@ export const spendListOf =
       query.compare === false ? new Map<number, SheetSum>() : sumsOf(found, periodBefore(period), false),
     ]);
     const { currency } = reading.policy;
-    const total = figuresOf(now.get(rowIdOf(subject)) ?? emptySum());
+    const total = figuresOf(now.get(sheetRowId(subject)) ?? emptySum());
     const list = { ...dayTexts(period), currency, lines: linesOf(found, now, then), total };
     return { outcome: 'listed' as const, list };
   };
@@ -139,7 +137,7 @@ export const spendListOf =
 async function sumsOf({ subject, places, source }: SpendSource, span: DaySpan, later: boolean) {
   const sums = new Map<number, SheetSum>();
   const rows = new Map(groupsIn(subject, places).map(({ id }) => [id, `group/${id}`]));
-  const own = rowIdOf(subject);
+  const own = sheetRowId(subject);
   await readSums({ ...span, kind: 'group', byDay: false, later, of: subject, rows }, source, (id, sum) => {
     if (id === own || rows.has(id)) addSumTo(sums, id, sum);
   });

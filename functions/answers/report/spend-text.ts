@@ -53,7 +53,7 @@ export function groupsCsv({ fromDay, toDay, currency, lines }: SpendList, isFirs
 /** `12 jobs were retries, for 3.40 EUR. Known of 912 of 1,004 jobs that ran.` */
 export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'currency'>): string {
   const { retries, retryMicros, retriesKnown } = total;
-  if (retriesKnown === 0) return unknownText('whether it was a retry', total);
+  if (retriesKnown === 0) return unknownText('if it was a retry', total);
   const spent = amountText(retryMicros, 'micros', currency);
   return `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${spent}. ${basisText(retriesKnown, total)}`;
 }
@@ -61,7 +61,7 @@ export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'cu
 /** `Jobs were queued for 42 s on average, nine of ten for 5 min at most. Known of 912 of 1,004 jobs that ran.` */
 export function queueText({ total, queue }: Pick<SpendReport, 'total' | 'queue'>): string {
   const mean = meanQueuedSeconds(total);
-  if (mean === undefined) return unknownText('how long it was queued', total);
+  if (mean === undefined) return unknownText('its time in the queue', total);
   const within = withinSeconds(queue, 0.9);
   const most =
     within === undefined
@@ -87,7 +87,7 @@ const basisText = (known: number, { ran }: SpendFigures): string =>
   `Known of ${countText(known)} of ${jobsText(ran)} that ran.`;
 
 const unknownText = (what: string, { ran }: SpendFigures): string =>
-  ran === 0 ? 'No job ran.' : `GitLab told of none of ${jobsText(ran)} that ran ${what}.`;
+  ran === 0 ? 'No job ran.' : `GitLab sent no admission request for ${jobsText(ran)} that ran ${what}.`;
 
 const jobsText = (count: number): string => `${countText(count)} ${count === 1 ? 'job' : 'jobs'}`;
 

@@ -24,7 +24,7 @@ const RolloutNeedSchema = z.object({
 
 const RolloutClassSchema = z
   .object({
-    class: rolloutClass.openapi({ description: 'Cost is money and minutes, capacity jobs at once.' }),
+    class: rolloutClass.openapi({ description: 'Cost is money and minutes, capacity concurrent jobs.' }),
     step: step.openapi({ description: '`reported`: shadow, and the owner has the shadow report.' }),
     mode: mode.openapi({ description: 'Mode of rules of this class for its jobs.' }),
     from: s.maybe(s.subject('Subject whose entry decides. Absent: none (enforced), or not visible.')),
@@ -72,7 +72,7 @@ export const RolloutForecastSchema = z
     outcome: z.literal('counted'),
     ...countedSpan,
     jobs: s.count('Jobs of these subjects with an admission request.'),
-    wouldFail: s.count('Part of them: run as it is, and would fail if it were enforced.'),
+    wouldFail: s.count('Jobs that ran, and would fail under enforcement.'),
     rows: s.list(
       z.object({
         group: s.maybe(s.subject('Absent: unknown.')),
@@ -127,7 +127,7 @@ export const RolloutReportedSchema = z
       z.object({
         ...{ subject: s.subject(), path: s.text(), owner: s.text(), contact: s.maybe(s.text()) },
         outcome: s.oneOf(
-          ['sent', 'told-before', 'told-otherwise', 'no-way'],
+          ['sent', 'sent-before', 'informed', 'no-topic'],
           'Sent; already sent within the last hour; informed by the caller; not sent, because no topic for owners is known.',
         ),
         ...{ title: s.text(), text: s.text() },

@@ -6,25 +6,31 @@ import {
   nextStep,
   ROLLOUT_CLASSES,
   ROLLOUT_DAYS_MAX,
-  type RolloutStanding,
+  type RolloutStatus,
   rolloutNeeds,
-  rolloutStanding,
+  rolloutStatus,
 } from '../../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
 import type { editCounts, JobTally } from '../backtest/count-edit.ts';
-import { JobSubjects } from '../backtest/question.ts';
 import { type RejectionRow, RejectionRows } from '../backtest/rejection-rows.ts';
+import { JobSubjects } from '../backtest/replay-requests.ts';
 import { reportJobUrl } from '../job/recorded-job.ts';
-import { judgeEdits } from '../limits/edits.ts';
-import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
+import { previewEdits } from '../limits/edits.ts';
+import {
+  type Caller,
+  type CallerView,
+  pageOf,
+  type ReadContext,
+  readCallerView,
+} from '../reading/context.ts';
 import {
   byPath,
+  formatSubjectLabel,
   groupLabelOf,
   limitLabel,
   type Places,
-  subjectLabelOf,
   subjectOfLimit,
   userLabels,
 } from '../reading/scope.ts';
@@ -43,7 +49,7 @@ const ROWS = { usual: 50, max: 100 };
 export const rolloutOf =
   (reading: ReadContext) =>
   async (query: RolloutQuery, caller: Caller): Promise<RolloutView> => {
-    const view = await viewOf(reading, caller);
+    const view = await readCallerView(reading, caller);
     const { set, places, scope, nowMs } = view;
     const subjects =
       query.subjects?.filter((subject) => isKnown(subject, places) && scope.sees(subject)) ??
@@ -72,7 +78,7 @@ function subjectsListed({ limits, places, directory, scope }: CallerView): reado
   const groups = [...scope.groupIds].map((id) => `group/${id}`);
   const all = [...new Set([...topGroups(places), ...groups, ...own])]
     .filter((subject) => isKnown(subject, places) && scope.sees(subject))
-    .map((subject) => ({ subject, path: subjectLabelOf(subject, directory) }))
+    .map((subject) => ({ subject, path: formatSubjectLabel(subject, directory) }))
     .sort(byPath);
   return [...(scope.seesAll ? ['instance'] : []), ...all.map(({ subject }) => subject)];
 }
@@ -88,11 +94,11 @@ function rowOf(
 ): RolloutRow {
   const { limits, places, directory, scope, nowMs } = view;
   const { owner, contact } = findRecipient(subject, undefined, { limits, directory });
-  const statusOf = (each: string, ruleClass: RolloutClass): RolloutStanding =>
-    rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(each, directory)), limits.rollouts);
+  const statusOf = (each: string, ruleClass: RolloutClass): RolloutStatus =>
+    rolloutStatus(ruleClass, rolloutSubjects(rolloutPlaceOf(each, directory)), limits.rollouts);
   return {
     subject,
-    path: subjectLabelOf(subject, directory),
+    path: formatSubjectLabel(subject, directory),
     classes: ROLLOUT_CLASSES.map((ruleClass): RolloutClassRow => {
       const { from, ...status } = statusOf(subject, ruleClass);
       const counted = countedOf(days, ruleClass, status, reading);
@@ -102,7 +108,8 @@ function rowOf(
       return {
         class: ruleClass,
         ...status,
-        ...(from !== undefined && scope.sees(from) && { from, fromPath: subjectLabelOf(from, directory) }),
+        ...(from !== undefined &&
+          scope.sees(from) && { from, fromPath: formatSubjectLabel(from, directory) }),
         ...withoutAbsent({ next: nextStep(status.step) }),
         ...counted,
         needs: rolloutNeeds(status, facts, reading.policy.rollout),
@@ -116,7 +123,7 @@ function rowOf(
 function countedOf(
   all: readonly DayUsage[],
   ruleClass: RolloutClass,
-  { sinceMs }: RolloutStanding,
+  { sinceMs }: RolloutStatus,
   { policy, zone }: ReadContext,
 ): Pick<RolloutClassRow, 'days' | 'jobs' | 'wouldFail' | 'coveragePercent'> {
   const first = sinceMs === undefined ? Number.NEGATIVE_INFINITY : today(zone, sinceMs);
@@ -155,7 +162,7 @@ export const rolloutForecastOf =
     const edits = subjects.map(
       (subject): LimitEdit => ({ kind: 'rollout', subject, cost: 'enforce', capacity: 'enforce' }),
     );
-    const judged = await judgeEdits(edits, set, caller, reading);
+    const judged = await previewEdits(edits, set, caller, reading);
     if (judged.outcome === 'unknown_subject') return judged;
     // A mode of a known subject is always a valid edit.
     if (judged.outcome !== 'valid') return { outcome: 'unknown_subject', subject: subjects[0] ?? '' };
@@ -169,7 +176,7 @@ export const rolloutForecastOf =
     const { jobs, wouldFail, rows } = counted.figures;
     const shown = rows.slice(0, FORECAST_ROWS_MAX);
     const labels = shown.flatMap(({ limit }) =>
-      limit === undefined ? [] : subjectLabelOf(subjectOfLimit(limit), directory),
+      limit === undefined ? [] : formatSubjectLabel(subjectOfLimit(limit), directory),
     );
     const nameOf = await userLabels(labels, reading.userNames);
     return {

@@ -6,8 +6,14 @@ import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { subjectPagePath } from '../../core/notify/console-links.ts';
 import { jobsByRuleOf } from '../groups/usage.ts';
-import { type Caller, type CallerView, pageOf, type ReadContext, viewOf } from '../reading/context.ts';
-import { ancestorsOf, isWithin, subjectLabelOf } from '../reading/scope.ts';
+import {
+  type Caller,
+  type CallerView,
+  pageOf,
+  type ReadContext,
+  readCallerView,
+} from '../reading/context.ts';
+import { ancestorsOf, formatSubjectLabel, isWithin } from '../reading/scope.ts';
 import { dayTexts, lastDays, readDays } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
 import { allSubjectLimits, limitModes, limitsInForce, type SubjectLimit } from '../status/subject-limits.ts';
@@ -20,7 +26,7 @@ const ROWS = { usual: 50, max: 100 };
 export const shadowViewOf =
   (reading: ReadContext) =>
   async (query: ShadowQuery, caller: Caller): Promise<ShadowView> => {
-    const view = await viewOf(reading, caller);
+    const view = await readCallerView(reading, caller);
     const { limits, directory, nowMs } = view;
     const { policy } = reading;
     const modeOf = limitModes(policy, limits);
@@ -50,7 +56,7 @@ export const shadowViewOf =
         const { owner, contact } = rows.find(({ limit }) => limit.owner !== undefined)?.limit ?? {};
         return {
           subject,
-          path: subjectLabelOf(subject, directory),
+          path: formatSubjectLabel(subject, directory),
           jobs: used.reduce((sum, { jobs }) => sum + jobs, 0),
           ranRejected: used.reduce((sum, { ranRejected }) => sum + ranRejected, 0),
           ranRejectedBy: jobsByRuleOf('ranRejectedBy', used, policy),
@@ -128,6 +134,6 @@ const counted = (count: number, one: string): string =>
 const WOULD_HAVE_FAILED = 'These would have failed, had every limit and rule been enforced:';
 const RAN_REJECTED =
   'ran although rejected by what is enforced: the runner controller is in dry run, or was then. Armed, it would have failed them.';
-const ONLY_WATCHES = 'What only watches rejects nothing yet.';
+const ONLY_WATCHES = 'Limits and rules in shadow mode reject no job yet.';
 const NOTHING_REJECTED = 'Nothing was rejected: these limits only watch so far.';
 const FIGURES = ' The figures, and how to ask for more:';

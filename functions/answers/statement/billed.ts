@@ -1,6 +1,6 @@
 import { type Directory, findGroup } from '../../../policies/directory.ts';
+import { wasBelowPath, wasInGroup } from '../../core/job-ends/job-charge.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { wasBelowPath, wasInGroup } from '../../core/truth/job-charge.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import { BELOW_COUNTS, ROOT_JOBS, type UsageTally } from '../../core/usage/usage.ts';
 import { type DaySpan, type DayTally, readTallies } from '../reading/usage-days.ts';

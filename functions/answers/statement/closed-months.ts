@@ -1,6 +1,6 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { chainBreak } from '../../core/statements/closed-statement.ts';
-import { type Caller, placesFor, type ReadContext } from '../reading/context.ts';
+import { type Caller, type ReadContext, readPlaces } from '../reading/context.ts';
 import { NOWHERE } from '../reading/scope.ts';
 import { billedGroup } from './billed.ts';
 import type { ClosedMonths, DeployedPrices, StatementNumbers } from './model.ts';
@@ -14,7 +14,7 @@ const NUMBERS_A_PAGE = 1000;
 export const closedMonthsOf =
   (reading: ReadContext) =>
   async (group: string, caller: Caller): Promise<ClosedMonths | undefined> => {
-    const { directory, scope } = await placesFor(reading, caller);
+    const { directory, scope } = await readPlaces(reading, caller);
     const { subject, label } = billedGroup(group, directory);
     const chain = reading.books?.chain;
     if (chain === undefined || subject === undefined || !scope.sees(subject)) return undefined;
@@ -61,14 +61,14 @@ export const deployedPricesOf =
       const isBegun = index === 0 || seenAtMs - HANDOVER_MS < untilMs;
       return isBegun && endMs + HANDOVER_MS > fromMs ? [editionSha256] : [];
     });
-    const editions: DeployedPrices['editions'][number][] = [];
+    const priceTexts: DeployedPrices['priceTexts'][number][] = [];
     for (const sha256 of new Set(wanted)) {
       const text = await prices.text(sha256);
-      if (text !== undefined) editions.push({ sha256, text });
+      if (text !== undefined) priceTexts.push({ sha256, text });
     }
     return {
       handoverMs: HANDOVER_MS,
       changes: changes.map(({ change, text, sha256 }) => ({ ...change, text, sha256 })),
-      editions,
+      priceTexts,
     };
   };

@@ -163,7 +163,7 @@ function focusFields(row: ClosedRow, statement: ClosedStatement): FocusFields {
       category: kind === 'usage' && !isPriced ? 'Adjustment' : 'Usage',
       isCorrection: kind === 'adjustment',
       description:
-        kind === 'usage' ? `Runner minutes: ${counted} on ${when}` : `Late truth about ${when}: ${about}`,
+        kind === 'usage' ? `Runner minutes: ${counted} on ${when}` : `Late fact about ${when}: ${about}`,
       invoiceId: number,
     }),
     x_AdjustedMonth: kind === 'adjustment' ? csvField(when) : '',

@@ -156,7 +156,7 @@ export const DeployedPricesSchema = z
       }),
       'All changes, in order.',
     ),
-    editions: list(
+    priceTexts: list(
       z.object({ sha256: text(), text: text('`currency` and `prices` of the policy document, as JSON.') }),
       'The prices that applied in the span; lost ones are missing.',
     ),

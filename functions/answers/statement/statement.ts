@@ -4,12 +4,12 @@ import { CALENDAR_YEAR, periodAt } from '../../../policies/limits/period.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf } from '../../core/admission/decide.ts';
+import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/job-ends/job-charge.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
 import { isLive } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
-import { type ChargeLine, chargeLines, isInNoGroup, recordedRoot } from '../../core/truth/job-charge.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
-import { type Caller, type ReadContext, viewOf } from '../reading/context.ts';
+import { type Caller, type ReadContext, readCallerView } from '../reading/context.ts';
 import { today } from '../reading/usage-days.ts';
 import { type BilledGroup, billedDays, billedGroup } from './billed.ts';
 import type { Statement, StatementAnswer, StatementLine, StatementQuery } from './model.ts';
@@ -25,7 +25,7 @@ const KEPT_MS = 90 * DAY_MS;
 export const statementOf =
   (reading: ReadContext) =>
   async (query: StatementQuery, caller: Caller): Promise<StatementAnswer> => {
-    const { limits, directory, scope, nowMs } = await viewOf(reading, caller);
+    const { limits, directory, scope, nowMs } = await readCallerView(reading, caller);
     const { books, policy, zone } = reading;
     const billed = billedGroup(query.group, directory);
     const { subject, label } = billed;
@@ -65,7 +65,7 @@ export const statementOf =
     const notes = [
       billed.unknown && `The directory does not know ${label}: groups below it may be missing.`,
       jobsInNoGroup > 0 &&
-        `Jobs of this month whose group nobody knew when they were decided: ${jobsInNoGroup}. No group is charged for them.`,
+        `Jobs of this month whose group was unknown at their decision: ${jobsInNoGroup}. No group is charged for them.`,
       ...unfinished,
       isLongOver &&
         'The month is over for more than 90 days: records of its jobs may be gone, and lines with them.',
@@ -74,7 +74,7 @@ export const statementOf =
   };
 
 const DAYS_NOTE =
-  'Lines are days of the whole group, corrections are in them. Jobs whose end nobody knows are charged, and are no part of jobs and seconds.';
+  'Lines are days of the whole group, corrections are in them. Jobs with an unknown end are charged, and do not count in jobs and seconds.';
 
 const unreadable = (sentence: string) => ({ outcome: 'unreadable', asked: 'month', sentence }) as const;
 

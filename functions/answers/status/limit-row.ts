@@ -13,7 +13,7 @@ import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
 import { listForecastLevels, listThresholdLevels, OVERDRAFT } from '../../core/thresholds/levels.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
-import { ancestorsOf, subjectLabelOf, subjectsAbove } from '../reading/scope.ts';
+import { ancestorsOf, formatSubjectLabel, subjectsAbove } from '../reading/scope.ts';
 import type { UsageBySubject } from '../reading/usage-days.ts';
 import type { AlertRow, ForecastRow, FreezeRow, GrantRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';
@@ -178,7 +178,7 @@ function alertRows(
   const lastMs = ({ channels }: AlertRow): number => Math.max(0, ...channels.map(({ atMs }) => atMs));
   const rows = records
     .filter(({ limitAmount }) => limitAmount === amount)
-    .map(({ owner, ...record }): AlertRow => ({ ...record, addressee: owner }))
+    .map(({ owner, ...record }): AlertRow => ({ ...record, recipient: owner }))
     .sort((a, b) => lastMs(b) - lastMs(a) || b.levelAmount - a.levelAmount);
   return { alerts: rows.slice(0, ALERTS_SHOWN_MAX) };
 }
@@ -204,7 +204,7 @@ export function freezeRows(
     (freezes.get(each) ?? [])
       .filter(({ untilMs }) => untilMs === undefined || nowMs < untilMs)
       .map(({ id, reason, owner, fromMs, untilMs, zone }) => {
-        const above = each === subject ? undefined : subjectLabelOf(each, directory);
+        const above = each === subject ? undefined : formatSubjectLabel(each, directory);
         return { id, reason, zone, ...withoutAbsent({ owner, fromMs, untilMs, above }) };
       }),
   );

@@ -40,18 +40,21 @@ export type ForecastRow = z.infer<typeof ForecastRowSchema>;
 const RefusingRowSchema = z
   .object({
     sinceMs: s.instantMs('First of the refusals among the latest fifty rejections. Unix ms.'),
-    lastMs: s.instantMs('Last of them.'),
-    jobs: s.count('How many of the latest rejections it caused.'),
+    lastMs: s.instantMs('The last one.'),
+    jobs: s.count('Number of the latest rejections that it caused.'),
   })
   .openapi('Refusing', { description: 'It refused jobs within the last hour, without a gap of an hour.' });
 
 const AlertRowSchema = z
   .object({
     level: s.text('`90 %`, `soft`, `overdraft` or `forecast 100 %`.'),
-    measure: s.oneOf(ALERT_MEASURES, 'What reached the level: spent, spent and held, or forecast.'),
+    measure: s.oneOf(
+      ALERT_MEASURES,
+      'The amount that reached the level: spent, spent and held, or forecast.',
+    ),
     levelAmount: s.amount(),
     limitAmount: s.amount(),
-    addressee: s.text('The recipient, as the limits named it then.'),
+    recipient: s.text('The recipient, as the limits named it then.'),
     channels: s.list(
       z.object({
         channel: s.oneOf(ALERT_CHANNELS, '`topic`: mail, and all subscribers of the deployment’s topic.'),
@@ -113,7 +116,7 @@ export const LimitRowSchema = z
       z.object({
         amount: s.amount('Total that the limits of the cohort lend.'),
         used: s.amount('Part of it in use.'),
-        mayBorrow: s.amount('How far this limit may exceed its amount.'),
+        mayBorrow: s.amount('Amount by which this limit may be exceeded.'),
       }),
       'Shared by the cohort now.',
     ),
@@ -123,7 +126,9 @@ export const LimitRowSchema = z
     mode,
     rolledOutAs: s.maybe(mode, 'The rollout of the group makes it milder than `mode`.'),
     settled: s.maybe(
-      s.amount('Final. 0 for jobs at once. Without a counter (unlimited, off, caps) all figures are absent.'),
+      s.amount(
+        'Final. 0 for concurrent jobs. Without a counter (unlimited, off, caps) all figures are absent.',
+      ),
     ),
     held: s.maybe(s.amount('Held by jobs that run or wait.')),
     fitted: s.maybe(s.amount('The part of settled and held that enforcement would have admitted.')),

@@ -16,7 +16,7 @@ export interface RiskLevel {
 
 const REFUSES_MS = -1;
 const USED_UP_MS = 0;
-/** Limits of jobs at once come after budgets that are used up. */
+/** Limits of concurrent jobs come after budgets that are used up. */
 const FULL_MS = 1;
 const LASTS_MS = Number.POSITIVE_INFINITY;
 

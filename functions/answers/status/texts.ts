@@ -15,7 +15,7 @@ export const alertsText = ({ thresholds = [] }: Pick<LimitRow, 'thresholds'>): s
 export function lastAlertOf({ alerts = [], zone }: LimitRow) {
   const [last] = alerts;
   if (last === undefined) return undefined;
-  const { addressee, level, channels } = last;
+  const { recipient, level, channels } = last;
   const taken = channels.filter(({ outcome }) => outcome === 'taken');
   const failed = channels.filter(({ outcome }) => outcome === 'failed');
   const ways = [
@@ -28,7 +28,7 @@ export function lastAlertOf({ alerts = [], zone }: LimitRow) {
   return {
     /** `failed`: at least one channel did not accept it. */
     state: failed.length > 0 ? ('failed' as const) : ('notified' as const),
-    text: `${addressee} ${isTaken ? 'notified' : 'not notified'} at ${levelText(level)}${isTaken ? '' : ':'} ${ways}`,
+    text: `${recipient} ${isTaken ? 'notified' : 'not notified'} at ${levelText(level)}${isTaken ? '' : ':'} ${ways}`,
   };
 }
 

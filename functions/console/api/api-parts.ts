@@ -6,24 +6,24 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ConsoleReader } from '../../answers/create-console-read.ts';
 import { roleName } from '../../answers/groups/me.ts';
 import type { Log } from '../../core/environment/environment.ts';
-import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
+import type { LimitEdits } from '../../core/limits/create-limit-edits.ts';
 import { ChangeRowSchema } from '../../core/limits/edit-model.ts';
 import { ACTS, type Denial } from '../../core/limits/edit-outcomes.ts';
 import { list, maybe } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
-import type { ReportSender } from './tell-owner.ts';
+import type { ReportSender } from './notify-owner.ts';
 
 export { subjectAsked as subject } from '../../core/limits/edit-model.ts';
 export { z };
 
 export interface ApiDeps {
-  readonly desk: LimitsDesk;
+  readonly limitEdits: LimitEdits;
   readonly read: ConsoleReader;
   readonly policy: Policy;
   readonly directory: () => Promise<Directory | undefined>;
   readonly clock: { nowMs(): number };
   readonly origin?: string;
-  readonly tellOwner?: ReportSender;
+  readonly notifyOwner?: ReportSender;
   readonly log: Log;
   readonly source?: string;
   /** Receives errors answered with 500 or 503, for a caller in the same process. @default only the log, without a message */

@@ -8,13 +8,13 @@ import type { SignInEnv } from '../../core/signin/model.ts';
 import {
   type AccessTable,
   ALL_USERS,
+  allowedRolesText,
   EDIT,
   FINANCE,
+  isRoleAllowed,
   matchedRoute,
-  mayEnter,
   READ,
   READ_OR_JOB,
-  whoMayEnter,
 } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { type ApiDeps, apiError, BROKEN, invalidHook, UNREADABLE } from './api-parts.ts';
@@ -91,9 +91,9 @@ export function createApi(deps: ApiDeps) {
     const route = matchedRoute(c)?.replace(API_PATH, '');
     // Unknown routes reveal nothing else.
     if (route === undefined) return c.json(NO_ROUTE, 404);
-    if (!mayEnter(ACCESS, route, c.var.user.roles)) {
+    if (!isRoleAllowed(ACCESS, route, c.var.user.roles)) {
       deps.log.warn('api denied', { route, user: c.var.user.id });
-      return c.json(forbidden([whoMayEnter(ACCESS, route)]), 403);
+      return c.json(forbidden([allowedRolesText(ACCESS, route)]), 403);
     }
     return next();
   });

@@ -1,6 +1,6 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { roleName } from '../../answers/groups/me.ts';
-import type { LimitsDesk } from '../../core/limits/create-limits-desk.ts';
+import type { LimitEdits } from '../../core/limits/create-limit-edits.ts';
 import {
   type ChangeRow,
   ChangeRowSchema,
@@ -14,7 +14,7 @@ import {
   type RoleName,
 } from '../../core/limits/edit-outcomes.ts';
 import { lastEdit, NO_SET } from '../../core/limits/limit-reads.ts';
-import { actText, whoMayText } from '../../core/limits/rights.ts';
+import { actText, rolesText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../core/schema.ts';
 import { type ApiContext, type ApiError, apiError, NO_BASE, NOT_THERE, withProblems } from './api-parts.ts';
 
@@ -29,7 +29,7 @@ export function baseOf(header: string | undefined): { readonly base: string | un
   return { base: set === NO_SET ? undefined : set };
 }
 
-export const etagOf = (set: string | undefined): string => `"${set ?? NO_SET}"`;
+export const formatEtag = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
 const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status: Status, body: ApiError) => ({
   status,
@@ -40,7 +40,7 @@ const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status:
 export async function readEdits(
   sent: readonly SentEdit[],
   header: string | undefined,
-  desk: Pick<LimitsDesk, 'live' | 'at'>,
+  limitEdits: Pick<LimitEdits, 'live' | 'at'>,
 ): Promise<
   | { readonly edits: readonly LimitEdit[]; readonly base: string | undefined }
   | ReturnType<typeof refusal<412 | 422 | 428>>
@@ -55,18 +55,18 @@ export async function readEdits(
     );
   const undo = sent.find((edit) => edit.kind === 'undo');
   if (undo === undefined) {
-    const live = await desk.live();
-    const isReadable = live?.pointer.set === base || (await desk.at(base)) !== undefined;
+    const live = await limitEdits.live();
+    const isReadable = live?.pointer.set === base || (await limitEdits.at(base)) !== undefined;
     if (!isReadable) return stale(live);
     return { edits: sent.filter((edit) => edit.kind !== 'undo'), base };
   }
   if (sent.length > 1) return invalidUndo('is made together with other edits; expected it alone');
-  const last = await lastEdit(undo.edit, desk);
+  const last = await lastEdit(undo.edit, limitEdits);
   if (last.outcome === 'nothing_live') return invalidUndo('nothing was edited yet');
   if (last.outcome === 'not_last') return stale(last.live);
   if (last.outcome === 'gone')
     return invalidUndo('the version before it is gone: replaced sets are kept for 90 days');
-  return last.base === base ? { edits: last.edits, base } : stale(await desk.live());
+  return last.base === base ? { edits: last.edits, base } : stale(await limitEdits.live());
 }
 
 const invalidUndo = (message: string) =>
@@ -111,7 +111,7 @@ export function staleError(stale: Omit<Stale, 'outcome'>, sees: Sees): ApiError 
 }
 
 /** Converts the outcome of an edit to a response. @param sees - hides rows of other subjects */
-export function outcomeAnswer(outcome: ApplyOutcome, sees: Sees) {
+export function editResponse(outcome: ApplyOutcome, sees: Sees) {
   switch (outcome.outcome) {
     case 'live':
       return { status: 200, body: { outcome: 'live', ...outcome.pointer, rows: outcome.rows } } as const;
@@ -128,9 +128,9 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: Sees) {
       if (outcome.denied.some(({ row }) => !sees(row.subject))) return refusal(404, NOT_THERE);
       const denied = outcome.denied.map((denial) => ({
         ...denial,
-        sentence: `to ${actText(denial.act)} you must be ${whoMayText(denial.act, denial.needs)}`,
+        sentence: `to ${actText(denial.act)} you must be ${rolesText(denial.act, denial.needs)}`,
       }));
-      const who = outcome.denied.map(({ act, needs }) => whoMayText(act, needs));
+      const who = outcome.denied.map(({ act, needs }) => rolesText(act, needs));
       return refusal(403, { ...forbidden([...new Set(who)]), denied });
     }
     case 'needs_confirmation':
@@ -138,13 +138,13 @@ export function outcomeAnswer(outcome: ApplyOutcome, sees: Sees) {
     case 'needs_approval': {
       const { rows, by, request } = outcome;
       if (request === undefined) return refusal(409, { ...needsApproval(by), rows: [...rows] });
-      const who = whoMayText('approve', by);
+      const who = rolesText('approve', by);
       return { status: 202, body: { outcome: 'needs_approval', rows, by, who, request } } as const;
     }
   }
 }
 
-export function respond(c: ApiContext, answer: ReturnType<typeof outcomeAnswer>) {
+export function respond(c: ApiContext, answer: ReturnType<typeof editResponse>) {
   if (answer.status === 200) return c.json(answer.body, 200);
   return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
 }
@@ -177,5 +177,5 @@ const needsApproval = (by: readonly RoleName[]): ApiError =>
   apiError(
     'needs_approval',
     'Another user must approve this; nothing was changed.',
-    `Too many requests are waiting. Send it again when some are decided; a user who is ${whoMayText('approve', by)} can approve it.`,
+    `Too many requests are waiting. Send it again when some are decided; a user who is ${rolesText('approve', by)} can approve it.`,
   );

@@ -15,13 +15,13 @@ import {
   BreakGlassStateSchema,
   EditsSchema,
   HistoryPageSchema,
-  PreviewAskedSchema,
+  PreviewInputSchema,
   type SentEdit,
   VerdictSchema,
 } from '../../core/limits/edit-model.ts';
 import { LimitRequestSchema } from '../../core/limits/edit-outcomes.ts';
 import { NO_SET } from '../../core/limits/limit-reads.ts';
-import { whoMayText } from '../../core/limits/rights.ts';
+import { rolesText } from '../../core/limits/rights.ts';
 import { count, instantMs, list, maybe, text } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import { dialectOf, exportFile, planImport } from '../import-file.ts';
@@ -52,11 +52,11 @@ import {
   AppliedSchema,
   baseOf,
   CHANGES,
-  etagOf,
+  editResponse,
   FiledSchema,
   forbidden,
+  formatEtag,
   INVALID,
-  outcomeAnswer,
   readEdits,
   respond,
   staleError,
@@ -89,7 +89,7 @@ const preview = postRoute(
   '/limits/preview',
   'Effect of edits; changes nothing',
   PreviewSchema,
-  { headers: baseHeader, body: jsonBody(PreviewAskedSchema) },
+  { headers: baseHeader, body: jsonBody(PreviewInputSchema) },
   JUDGES,
 );
 const backtest = {
@@ -97,7 +97,7 @@ const backtest = {
     '/limits/backtest',
     'Jobs of the last days that edits would have failed; changes nothing',
     BacktestSchema,
-    { headers: baseHeader, query: z.object({ cursor }), body: jsonBody(PreviewAskedSchema) },
+    { headers: baseHeader, query: z.object({ cursor }), body: jsonBody(PreviewInputSchema) },
     [...JUDGES, 429],
   ),
   description:
@@ -162,15 +162,15 @@ const upload = createRoute({
 });
 
 export function limitRoutes(deps: ApiDeps) {
-  const { desk, read, source = 'api' } = deps;
+  const { limitEdits, read, source = 'api' } = deps;
   const editsOf = (c: ApiContext, sent: readonly SentEdit[]) =>
-    readEdits(sent, c.req.header('if-match'), desk);
+    readEdits(sent, c.req.header('if-match'), limitEdits);
 
   return (
     new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
       .openapi(live, async (c) => {
-        const now = await desk.live();
-        c.header('etag', etagOf(now?.pointer.set));
+        const now = await limitEdits.live();
+        c.header('etag', formatEtag(now?.pointer.set));
         if (now === undefined) return c.json({}, 200);
         const { set, edit: number, atMs } = now.pointer;
         const { actor, why, source: from, base } = now.change;
@@ -206,12 +206,12 @@ export function limitRoutes(deps: ApiDeps) {
         if (isHidden) return respond(c, { status: 404, body: NOT_THERE });
         const { edits: _, why, confirmed = false } = body;
         const by = { ...actingUser(user), base: found.base, why, source, confirmed };
-        return respond(c, outcomeAnswer(await desk.apply(found.edits, by), sees));
+        return respond(c, editResponse(await limitEdits.apply(found.edits, by), sees));
       })
       .openapi(glasses, async (c) => c.json(await read.breakGlasses(c.var.user), 200))
       .openapi(download, async (c) => {
         const { text: file, set, name } = await exportFile(deps, dialectOf(c.req.valid('query').dialect));
-        c.header('etag', etagOf(set));
+        c.header('etag', formatEtag(set));
         return sendCsv(c, file, name);
       })
       .openapi(upload, async (c) => {
@@ -247,7 +247,7 @@ export function limitRoutes(deps: ApiDeps) {
           return c.json({ ...effect, backtest: counted }, 200);
         }
         const by = { ...actingUser(user), base, why, source: `file ${name}`, confirmed: confirmed === 'yes' };
-        return respond(c, outcomeAnswer(await desk.apply([edit], by), sees));
+        return respond(c, editResponse(await limitEdits.apply([edit], by), sees));
       })
   );
 }
@@ -255,7 +255,7 @@ export function limitRoutes(deps: ApiDeps) {
 const otherVersion = (version: string, matched: string): CsvProblem => ({
   line: 0,
   column: 'version',
-  message: `the file was exported from set ${version}, and \`If-Match\` says ${matched}; leave one of them out`,
+  message: `the file was exported from set ${version}, and \`If-Match\` says ${matched}; leave one out`,
 });
 
 const REFUSED_FILE = apiError(
@@ -304,7 +304,7 @@ const STALE = apiError(
 );
 const BUSY = apiError('busy', 'Others edit the limits at the same time.', 'Decide again.');
 
-export const requestRoutes = ({ desk, read }: ApiDeps) =>
+export const requestRoutes = ({ limitEdits, read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
 
     .openapi(
@@ -316,14 +316,14 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       const request = c.req.valid('json');
       const sees = await read.sight(user);
       if (!sees(request.subject)) return c.json(NOT_THERE, 404);
-      const outcome = await desk.request(request, actingUser(user));
+      const outcome = await limitEdits.request(request, actingUser(user));
       switch (outcome.outcome) {
         case 'filed':
           return c.json(outcome.request, 201);
         case 'invalid':
           return c.json(withProblems(INVALID, outcome.problems), 422);
         case 'forbidden':
-          return c.json(forbidden([whoMayText(outcome.act, outcome.needs)]), 403);
+          return c.json(forbidden([rolesText(outcome.act, outcome.needs)]), 403);
         case 'too_many': {
           const whose = outcome.whose === 'yours' ? 'of yours ' : '';
           const message = `${outcome.max} requests ${whose}are waiting already.`;
@@ -337,7 +337,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
       // Requests that the user may not see do not exist for them.
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
-      const outcome = await desk.decide(id, c.req.valid('json'), actingUser(user));
+      const outcome = await limitEdits.decide(id, c.req.valid('json'), actingUser(user));
       switch (outcome.outcome) {
         case 'approved': {
           const { set, edit } = outcome.pointer;
@@ -354,7 +354,7 @@ export const requestRoutes = ({ desk, read }: ApiDeps) =>
         }
         case 'forbidden': {
           const { own, act, needs } = outcome;
-          return c.json(own === true ? OWN : forbidden([whoMayText(act, needs)]), 403);
+          return c.json(own === true ? OWN : forbidden([rolesText(act, needs)]), 403);
         }
         case 'invalid':
           return c.json(withProblems(INVALID, outcome.problems), 422);

@@ -10,7 +10,7 @@ import {
   SubjectViewSchema,
   UsageDaysViewSchema,
 } from '../../answers/groups/model.ts';
-import { AskedPipelineSchema, CheckedPipelineSchema, ExplainedSchema } from '../../answers/job/model.ts';
+import { CheckedPipelineSchema, ExplainedSchema, PipelineInputSchema } from '../../answers/job/model.ts';
 import { BUDGET_ROWS_MAX } from '../../answers/limits/budgets.ts';
 import {
   BUDGET_ORDERS,
@@ -82,11 +82,11 @@ const budgets = z.object({
   holding: about(subject.optional(), 'Only those that bind its jobs: its own, then those above.'),
   search: about(text(200).optional(), 'Part of a path or name, of a limit’s id or its owner.'),
   kind: z.enum(SUBJECT_KINDS).optional(),
-  unit: about(z.enum(LIMIT_KINDS).optional(), 'What is counted.'),
-  trouble: z.enum(RISK_FILTERS).optional(),
+  unit: about(z.enum(LIMIT_KINDS).optional(), 'Counted unit.'),
+  risk: z.enum(RISK_FILTERS).optional(),
   sort: about(
     z.enum(BUDGET_ORDERS).optional(),
-    '`trouble`, the default: refusing, used up, soonest to run out, then by share.',
+    '`risk`, the default: refusing, used up, soonest to run out, then by share.',
   ),
   caps: about(yes, 'Includes caps, at the end.'),
   percent_min: whole.min(0).max(1_000).optional(),
@@ -173,7 +173,7 @@ const check = {
     '/check',
     'Decisions about the jobs of a pipeline as of now, and remaining amounts of their limits; nothing is held',
     CheckedPipelineSchema,
-    { body: jsonBody(AskedPipelineSchema) },
+    { body: jsonBody(PipelineInputSchema) },
     [404, 413],
   ),
   middleware: bodyLimit({ maxSize: CHECK_BYTES_MAX, onError: (c: Context) => c.json(TOO_LARGE, 413) }),

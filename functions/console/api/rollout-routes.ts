@@ -29,7 +29,7 @@ import {
   upTo,
   z,
 } from './api-parts.ts';
-import { baseOf, CHANGES, outcomeAnswer } from './edits.ts';
+import { baseOf, CHANGES, editResponse } from './edits.ts';
 
 const SUBJECTS_MAX = 100;
 /** Each is a message. */
@@ -83,7 +83,7 @@ const move = postRoute(
 const ReportSchema = z
   .strictObject({
     subjects: z.array(subject).min(1).max(REPORTS_MAX),
-    told: maybe(z.boolean(), 'You informed the owners yourself: nothing is sent.'),
+    informed: maybe(z.boolean(), 'You informed the owners yourself: nothing is sent.'),
     why,
   })
   .openapi('RolloutReport');
@@ -130,8 +130,8 @@ export function rolloutRoutes(deps: ApiDeps) {
       return c.json({ outcome: 'unchanged', ...rows } satisfies RolloutMovedView, 200);
     })
     .openapi(report, async (c) => {
-      const { subjects: of, why: reason, told = false } = c.req.valid('json');
-      const sent = await reportRollout(deps, of, c.var.user, { why: reason, source, told });
+      const { subjects: of, why: reason, informed = false } = c.req.valid('json');
+      const sent = await reportRollout(deps, of, c.var.user, { why: reason, source, informed });
       if (sent.outcome === 'unknown_subject') return c.json(NOT_THERE, 404);
       const { applied, view } = sent;
       return applied === undefined ? c.json(view, 200) : responded(c, applied, () => view);
@@ -140,10 +140,10 @@ export function rolloutRoutes(deps: ApiDeps) {
   /** Rollout moves need no approval, so a filed request is a refusal. */
   async function responded<View extends object>(
     c: ApiContext,
-    outcome: Parameters<typeof outcomeAnswer>[0],
+    outcome: Parameters<typeof editResponse>[0],
     viewOf: (status: Pick<RolloutMovedView, 'outcome' | 'set' | 'edit'>) => View,
   ) {
-    const answer = outcomeAnswer(outcome, await read.sight(c.var.user));
+    const answer = editResponse(outcome, await read.sight(c.var.user));
     if (answer.status === 202) return c.json(NEEDS_APPROVAL, 409);
     if (answer.status !== 200) return c.json(answer.body, answer.status);
     const { outcome: result, set, edit } = answer.body;

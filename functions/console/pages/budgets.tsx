@@ -30,10 +30,10 @@ const readBudgetsQuery = (c: PageContext): BudgetsQuery => ({
     search: query.text(c, 'q'),
     kind: query.oneOf(c, 'kind', SUBJECT_KINDS),
     unit: query.oneOf(c, 'unit', LIMIT_KINDS),
-    trouble: query.oneOf(c, 'trouble', RISK_FILTERS),
+    risk: query.oneOf(c, 'risk', RISK_FILTERS),
     cursor: query.cursor(c),
   }),
-  ...{ sort: query.oneOf(c, 'sort', BUDGET_ORDERS) ?? 'trouble', caps: true, max: ROWS },
+  ...{ sort: query.oneOf(c, 'sort', BUDGET_ORDERS) ?? 'risk', caps: true, max: ROWS },
 });
 
 const KINDS: readonly (readonly [SubjectKind, string])[] = [
@@ -52,16 +52,16 @@ const RISKS: ui.ChoiceList = [
   ['used-up', 'Used up'],
 ];
 const ORDERS: ui.ChoiceList = [
-  ['trouble', 'Highest risk first'],
+  ['risk', 'Highest risk first'],
   ['fullest', 'Highest use first'],
   ['name', 'Name'],
 ];
 
 function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageFormat): ui.Markup {
   const { first, rows, total, next, previous, refusing, usedUp, runsOut } = budgets;
-  const { search, kind, unit, trouble, sort } = shown;
+  const { search, kind, unit, risk, sort } = shown;
   const to = (cursor: string): string =>
-    ui.address('/budgets', { q: search, kind, unit, trouble, sort, cursor });
+    ui.address('/budgets', { q: search, kind, unit, risk, sort, cursor });
   return (
     <ConsolePage
       title="Every limit"
@@ -75,7 +75,7 @@ function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageForma
           {ui.searchField('Search limits', search, 'Part of a path, name or owner')}
           {ui.choice('Subject', 'kind', kind, [['', 'All'], ...KINDS])}
           {ui.choice('Unit', 'unit', unit, [['', 'All'], ...UNITS])}
-          {ui.choice('Risk', 'trouble', trouble, RISKS)}
+          {ui.choice('Risk', 'risk', risk, RISKS)}
           {ui.choice('Order', 'sort', sort, ORDERS)}
           <button>Show limits</button>
         </form>

@@ -13,7 +13,7 @@ import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview.tsx';
 import { type PageRoutes, type PagesDeps, send } from './page.ts';
-import { mayOpen, whoMayOpen } from './page-access.ts';
+import { mayOpen, pageRolesText } from './page-access.ts';
 import type { Reader } from './parts/layout.tsx';
 import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
 import { reportPageRoutes } from './report-page.tsx';
@@ -51,7 +51,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     const route = matchedRoute(c);
     if (route === undefined || mayOpen(route, user.roles)) return next();
     log.warn('page denied', { route, user: user.id });
-    return send(c, closedPage(user, whoMayOpen(route)), 403);
+    return send(c, closedPage(user, pageRolesText(route)), 403);
   });
 
   // Pages show the number of requests that wait for the user. They load without it, too.

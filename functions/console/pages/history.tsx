@@ -23,7 +23,7 @@ import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
 const ENTRIES = 30;
 
 export const historyRoutes: PageRoutes = (app, deps) => {
-  const { desk, read } = deps;
+  const { limitEdits, read } = deps;
   const editOf = (c: PageContext): number => readWholeNumber(c.req.param('edit')) ?? 0;
 
   app.get('/history', async (c) => {
@@ -35,7 +35,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
 
   app.get('/history/:edit', async (c) => {
     const edit = editOf(c);
-    const [entry, live] = await Promise.all([read.edit(edit, c.var.user), desk.live()]);
+    const [entry, live] = await Promise.all([read.edit(edit, c.var.user), limitEdits.live()]);
     if (entry === undefined) return sendUnknown(c);
     const mayUndo = live?.pointer.edit === edit && mayOpen('GET /history/:edit/undo', c.var.user.roles);
     return send(c, editEntryPage(entry, mayUndo, formatOf(c, deps)));
@@ -44,7 +44,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
   const undo = async (c: PageContext, values: ui.Values = {}): Promise<Response> => {
     const { user } = c.var;
     const edit = editOf(c);
-    const found = await lastEdit(edit, desk);
+    const found = await lastEdit(edit, limitEdits);
     if (found.outcome !== 'can_undo') return refused(c, found.outcome);
     const { edits, base } = found;
     const preview = await read.preview(edits, base, user);
@@ -67,7 +67,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
       );
     if (values.step === COUNT_STEP || c.req.method !== 'POST')
       return show({ exact: await countJobs(deps, edits, base, values, user) });
-    const applied = await desk.apply(edits, {
+    const applied = await limitEdits.apply(edits, {
       ...{ ...actingUser(user), source: 'page', base, confirmed: values.confirmed === 'yes' },
       why: values.why || undoneWhy,
     });

@@ -118,7 +118,7 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
     return show({ exact: await countJobs(deps, [edit], base, values, user) });
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: `file ${name}`, base, confirmed };
-  return respondToEdit(c, deps, await deps.desk.apply([edit], by), {
+  return respondToEdit(c, deps, await deps.limitEdits.apply([edit], by), {
     ...{ back: '/import', saved: '/history', invalid, stale },
     unconfirmed: () => show({ unconfirmed: true }, 409),
   });

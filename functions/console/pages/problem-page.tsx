@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import type { ApplyOutcome, Denial } from '../../core/limits/edit-outcomes.ts';
-import { actText, whoMayText } from '../../core/limits/rights.ts';
+import { actText, rolesText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import type { RenderNotice } from '../../core/signin/require-user.ts';
 import { visibleRows } from '../api/edits.ts';
@@ -53,7 +53,7 @@ export const sendUnknown = (c: PageContext) =>
     {
       title: 'Not found',
       sentence: 'This page does not exist, or it is about a group you may not see.',
-      remedy: 'You may see groups of which you are a member in GitLab, and everything below.',
+      remedy: 'You may see your groups in GitLab, and everything below.',
     },
     404,
   );
@@ -67,7 +67,7 @@ const forbiddenProblem = (user: User, denied: readonly Denial[], back: string): 
         of={denied.slice(0, 10).map(({ row, act, needs }) => (
           <>
             {row.path ?? row.subject} <code>{row.limit}</code> {row.field.replaceAll('_', ' ')}: to{' '}
-            {actText(act)} you must be {whoMayText(act, needs)}.
+            {actText(act)} you must be {rolesText(act, needs)}.
           </>
         ))}
       />
@@ -100,7 +100,7 @@ export const closedPage = (user: User, who: string): ui.Markup =>
 type NeedsApproval = Extract<ApplyOutcome, { outcome: 'needs_approval' }>;
 
 function approvalProblem({ by, request }: NeedsApproval, back: string): Problem {
-  const who = whoMayText('approve', by);
+  const who = rolesText('approve', by);
   const sentence = `Nothing was changed yet. Another user, who is ${who}, must approve the change.`;
   if (request !== undefined)
     return {

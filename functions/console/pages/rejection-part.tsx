@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { unitRow } from '../../../policies/unit.ts';
 import { waitText } from '../../answers/job/decision-lines.ts';
 import type { JobExplanation, JobRejection, JobRetry } from '../../answers/job/model.ts';
-import { BECAME } from '../../answers/job/retried.ts';
+import { RETRY_OUTCOME_TEXTS } from '../../answers/job/retried.ts';
 import type { RequestRow } from '../../answers/limits/models.ts';
 import { jobPagePath } from '../../core/notify/console-links.ts';
 import * as ui from './parts/ui.ts';
@@ -72,9 +72,9 @@ function retryText(retry: JobRetry, format: ui.PageFormat): Child {
   if (newJobId !== undefined)
     return (
       <>
-        Retried as <a href={jobPagePath(newJobId)}>job {newJobId}</a>: {BECAME[became]}. That was retry{' '}
-        {retries} of {retriesMax}, with the consent of {ui.subjectLink(`group/${retry.groupId}`, 'its group')}
-        .
+        Retried as <a href={jobPagePath(newJobId)}>job {newJobId}</a>: {RETRY_OUTCOME_TEXTS[became]}. That was
+        retry {retries} of {retriesMax}, with the consent of{' '}
+        {ui.subjectLink(`group/${retry.groupId}`, 'its group')}.
       </>
     );
   if (state === 'over') return `The job is not retried any more: ${why}.`;

@@ -166,9 +166,9 @@ const CHANGED = {
 
 async function requestedEdits(
   row: RequestRow,
-  { desk }: PagesDeps,
+  { limitEdits }: PagesDeps,
 ): Promise<{ readonly edits: readonly LimitEdit[]; readonly stale: boolean }> {
-  if (row.edit !== undefined) return (await desk.requested(row.id)) ?? { edits: [], stale: true };
+  if (row.edit !== undefined) return (await limitEdits.requested(row.id)) ?? { edits: [], stale: true };
   const { subject, limit, amount, from, until, reason, ticket } = row;
   const grant = { kind: 'grant', subject, limit, amount, from, until, reason } as const;
   return { edits: [{ ...grant, ...withoutAbsent({ ticket }) }], stale: false };
@@ -184,7 +184,7 @@ export async function showDecision(
   const format = formatOf(c, deps);
   const { edits, stale } = await requestedEdits(row, deps);
   if (stale) return send(c, decidePage(row, values, CHANGED, format));
-  const base = (await deps.desk.live())?.pointer.set;
+  const base = (await deps.limitEdits.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, c.var.user);
   if (preview.outcome === 'unknown_subject') return sendUnknown(c);
   // The decision itself settles whose name stands on the grant.
@@ -236,10 +236,10 @@ function decidePage(
         {values.link !== undefined && ui.hiddenFields({ link: values.link })}
         {ui.field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
         <div class="actions">
-          <button class="main" name="verdict" value="approve" disabled={preview.outcome === 'invalid'}>
+          <button class="main" name="decision" value="approve" disabled={preview.outcome === 'invalid'}>
             Approve request
           </button>
-          <button class="danger" name="verdict" value="decline">
+          <button class="danger" name="decision" value="decline">
             Decline request
           </button>
           {ui.button('/requests', 'Cancel')}

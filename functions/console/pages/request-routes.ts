@@ -5,7 +5,7 @@ import type { RequestRow } from '../../answers/limits/models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
 import type { DecideOutcome, RequestOutcome } from '../../core/limits/edit-outcomes.ts';
 import { isDecided } from '../../core/limits/requests.ts';
-import { whoMayText } from '../../core/limits/rights.ts';
+import { rolesText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import { byField, grantFormFields, REQUIRED, writtenValues } from './edit/forms.ts';
 import {
@@ -78,7 +78,7 @@ async function faultOf(
 }
 
 export const requestPageRoutes: PageRoutes = (app, deps) => {
-  const { desk, read } = deps;
+  const { limitEdits, read } = deps;
 
   app.get('/ask', async (c) => {
     const { user } = c.var;
@@ -108,7 +108,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     const { ticket, link } = written;
     const grant = { subject, limit, amount, from, until, reason };
     const more = withoutAbsent({ ticket: ticket || undefined, link: link || undefined });
-    const outcome = await desk.request({ ...grant, ...more }, actingUser(user));
+    const outcome = await limitEdits.request({ ...grant, ...more }, actingUser(user));
     if (outcome.outcome === 'filed') return c.redirect('/requests?done=filed', 303);
     if (outcome.outcome === 'invalid') {
       const { problems, others } = byField(outcome.problems, grantFormFields(view.limits, view.zone));
@@ -136,18 +136,18 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
   app.post('/requests/:id', async (c) => {
     const { user } = c.var;
     const values = await readValues(c);
-    const { verdict, note = '', link } = values;
+    const { decision, note = '', link } = values;
     // Hidden requests cannot be decided.
     const row = await rowOf(c);
     const refused = await refusedLink(c, deps, row, link);
     if (refused !== undefined) return refused;
     if (row === undefined) return sendUnknown(c);
     if (values.step === COUNT_STEP && row.mayDecide) return showDecision(c, deps, row, values);
-    if (verdict !== 'approve' && note === '')
+    if (decision !== 'approve' && note === '')
       return sendProblem(c, problem('Not decided', NO_NOTE, 'The requester reads the note.'), 422);
-    const outcome = await desk.decide(
+    const outcome = await limitEdits.decide(
       row.id,
-      verdict === 'approve' ? { verdict, ...(note !== '' && { note }) } : { verdict: 'decline', note },
+      decision === 'approve' ? { decision, ...(note !== '' && { note }) } : { decision: 'decline', note },
       actingUser(user),
     );
     if (link)
@@ -173,7 +173,7 @@ const notFiled = (outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid
   outcome.outcome === 'forbidden'
     ? problem(
         'No right to request this',
-        `To request more here, you must be ${whoMayText(outcome.act, outcome.needs)}.`,
+        `To request more here, you must be ${rolesText(outcome.act, outcome.needs)}.`,
         'Ask a member of the group to file the request.',
       )
     : problem(
@@ -194,7 +194,7 @@ function whyNotDecided(outcome: NotDecided, { username }: User): readonly [Conte
         `${outcome.request.decidedBy ?? 'Another user'} has ${outcome.request.state} the request already.`,
       ];
     case 'forbidden': {
-      const who = whoMayText(outcome.act, outcome.needs);
+      const who = rolesText(outcome.act, outcome.needs);
       const own = 'You filed this request, so another user must decide.';
       return [
         403,

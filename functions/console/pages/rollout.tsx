@@ -44,7 +44,7 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     if (row === undefined) return sendUnknown(c);
     const forecast = await read.rolloutForecast([subject], c.var.user, query.cursor(c));
     const format = formatOf(c, deps);
-    const forms = stepForms(row, view.set, deps.tellOwner !== undefined, format);
+    const forms = stepForms(row, view.set, deps.notifyOwner !== undefined, format);
     return send(c, rolloutStepPage(row, forecast, forms, format));
   });
 
@@ -75,9 +75,9 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
 
   app.post('/rollout/report', async (c) => {
     const { user } = c.var;
-    const { subject = '', told, back, ...values } = await readValues(c);
+    const { subject = '', informed, back, ...values } = await readValues(c);
     const days = readReportDays(values.days);
-    const input = { why: 'shadow report', source: 'page', told: told === 'yes', days };
+    const input = { why: 'shadow report', source: 'page', informed: informed === 'yes', days };
     const sent = await reportRollout(deps, [subject], user, input);
     if (sent.outcome === 'unknown_subject') return sendUnknown(c);
     const done = sent.view.reports[0]?.outcome;
@@ -112,9 +112,9 @@ const notMoved = (c: PageContext, sentence: string, remedy: string): Promise<Res
 
 export const REPORT_DONE: Readonly<Record<string, string>> = {
   sent: 'The report was sent to the owner and recorded.',
-  'told-before': 'The owner got the report within the last hour. This was recorded.',
-  'told-otherwise': 'Your notification of the owner was recorded.',
-  'no-way':
+  'sent-before': 'The owner got the report within the last hour. This was recorded.',
+  informed: 'Your notification of the owner was recorded.',
+  'no-topic':
     'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
 };
 
@@ -314,7 +314,7 @@ function stepForms(
     <>
       <ui.PostForm user={user} class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
-        {ui.hiddenFields({ subject, ...(!canNotify && { told: 'yes' }) })}
+        {ui.hiddenFields({ subject, ...(!canNotify && { informed: 'yes' }) })}
         {!canNotify && (
           <p>No topic for owners is configured. Notify {owner} yourself, then record it here.</p>
         )}

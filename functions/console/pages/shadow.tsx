@@ -18,7 +18,7 @@ export const shadowRoutes: PageRoutes = (app, deps) => {
     const only = { group: query.number(c, 'group'), project: query.number(c, 'project') };
     const input = { days, ...withoutAbsent({ ...only, cursor: query.cursor(c) }), max: CARDS };
     const view = await deps.read.shadow(input, c.var.user);
-    const shown = { days, only, canNotify: deps.tellOwner !== undefined };
+    const shown = { days, only, canNotify: deps.notifyOwner !== undefined };
     return send(c, shadowPage(view, shown, REPORT_DONE[query.text(c, 'done') ?? ''], formatOf(c, deps)));
   });
 };

@@ -21,7 +21,7 @@ import type {
   WaitingAnswer,
 } from '../contract/admissions.ts';
 import { errorName } from '../environment/environment.ts';
-import type { JobRecord, Ledger, UnmeteredAsk } from '../ledger/ledger.ts';
+import type { JobRecord, Ledger, UnmeteredHold } from '../ledger/ledger.ts';
 import { jobPagePath, linkTo } from '../notify/console-links.ts';
 import { type DecideDeps, type JudgedJob, judgeRequests, toHoldAsk, type WaitLookup } from './judge.ts';
 
@@ -195,7 +195,7 @@ async function recordAnswers(answers: readonly Answer[], deps: Parameters<typeof
   const { estimate } = rules.policy;
   const estimator = (await deps.estimatorFor?.(requests, estimate, deadlineMs)) ?? rules.estimator;
   const nowMs = deps.clock.nowMs();
-  const asks = answers.map(({ request, answered, cause, answeredAtMs: toldAtMs }): UnmeteredAsk => {
+  const asks = answers.map(({ request, answered, cause, answeredAtMs: toldAtMs }): UnmeteredHold => {
     // The period is the one of the answer, not of this call: an outage may span midnight. No relay's clock makes it a later one.
     const answeredAtMs = Math.min(toldAtMs, nowMs);
     const evaluation = evaluate(request, { ...rules, estimator, nowMs: answeredAtMs });

@@ -14,9 +14,9 @@ import { type KnownCounter, knownCounter } from '../ledger/counter.ts';
 import { newJob } from '../ledger/hold-job.ts';
 import type {
   Counter,
-  HoldAsk,
   HoldOptions,
   HoldOutcome,
+  HoldRequest,
   Ledger,
   RecordClaim,
   WaitAsk,
@@ -99,7 +99,7 @@ async function judgeBy(
 
 const UNANSWERED: HoldOutcome = { outcome: 'undecided', cause: 'unavailable' };
 
-export function toHoldAsk({ request, evaluation }: Evaluated): HoldAsk {
+export function toHoldAsk({ request, evaluation }: Evaluated): HoldRequest {
   const { facts, violations, claims, breakGlass, metered } = evaluation;
   return {
     ...{ jobId: request.jobId, facts, violations, claims },
@@ -194,7 +194,7 @@ export function decideNow(
       return [name, without(mine, knownCounter(counters.get(name), nowMs))];
     }),
   );
-  const [decision] = weigh([newJob(toHoldAsk(job))], known).verdicts;
+  const [decision] = weigh([newJob(toHoldAsk(job))], known).weighedJobs;
   const { violations = [], shadow = [], waitMs } = decision ?? {};
   const outcome = violations.length > 0 ? 'rejected' : 'admitted';
   return { outcome, violations, shadow, ...withoutAbsent({ waitMs }) };

@@ -15,14 +15,14 @@ interface LimitRoomDeps {
   readonly log: Log;
 }
 
-export type BatchRooms = ReturnType<LimitRooms['batch']>;
+export type BatchRooms = ReturnType<HeadroomReader['batch']>;
 
 interface SeenCounter {
   readonly claim: LimitClaim;
   readonly counter: Counter;
 }
 
-export class LimitRooms {
+export class HeadroomReader {
   readonly #deps: LimitRoomDeps;
   readonly #readAtMs = new Map<string, number>();
 
@@ -45,7 +45,7 @@ export class LimitRooms {
         }
       },
       /** Empty if the counters did not come in time. */
-      told: (): readonly LimitRoom[] => seen.flatMap((one) => roomOf(one, heldByName) ?? []),
+      read: (): readonly LimitRoom[] => seen.flatMap((one) => roomOf(one, heldByName) ?? []),
     };
   }
 

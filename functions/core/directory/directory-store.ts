@@ -16,7 +16,7 @@ import {
 import { GrowingDirectory } from './directory-part.ts';
 import { DirectoryError, type DirectoryPointer, type DirectoryTable } from './directory-table.ts';
 
-export type PlaceAsk = Pick<
+export type GroupQuery = Pick<
   AdmissionRequest,
   'projectId' | 'projectPath' | 'namespaceId' | 'rootNamespaceId'
 >;
@@ -62,7 +62,7 @@ class LoadedDirectory {
   }
 
   /** Everything that is known of where these stand. @throws {DirectoryError} either code */
-  async need(jobs: readonly PlaceAsk[]): Promise<void> {
+  async need(jobs: readonly GroupQuery[]): Promise<void> {
     const first = new Set<string>();
     for (const { projectId, rootNamespaceId } of jobs) {
       if (projectId !== undefined) first.add(projectChunk(projectId));
@@ -74,7 +74,7 @@ class LoadedDirectory {
       await this.#loadAndJoin(rootless.flatMap((job) => this.#findGroupChunk(job) ?? []));
   }
 
-  #findGroupChunk({ projectId, namespaceId, projectPath }: PlaceAsk): string | undefined {
+  #findGroupChunk({ projectId, namespaceId, projectPath }: GroupQuery): string | undefined {
     const project = projectId === undefined ? undefined : this.directory.projectById.get(projectId);
     const groupId = namespaceId ?? project?.groupId;
     const [top] = projectPath === undefined ? [] : pathKey(projectPath).split('/');
@@ -142,7 +142,7 @@ export class DirectoryStore {
   }
 
   /** Returns the directory with the groups of these jobs, as far as they are listed. Never throws. */
-  async directoryFor(jobs: readonly PlaceAsk[]): Promise<Directory | undefined> {
+  async directoryFor(jobs: readonly GroupQuery[]): Promise<Directory | undefined> {
     const { clock, packed } = this.#deps;
     if (clock.monotonicMs() >= this.#refreshAtMs) {
       this.#refreshing ??= this.#refresh().finally(() => {

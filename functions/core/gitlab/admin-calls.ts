@@ -3,10 +3,10 @@ import { GitLabError } from './gitlab.ts';
 import {
   nextPage,
   pageQuery,
-  patiently,
   type RestCallDeps,
   restCall,
   restOnce,
+  retryWhenLimited,
   unreadFields,
 } from './rest-call.ts';
 
@@ -44,7 +44,7 @@ const TOPIC_WORDS: Readonly<Record<string, Words>> = {
   ],
   'scopes conflict': [
     'the controller has a scope already that excludes this one',
-    'a controller has the whole instance or single runners, never both: remove one of them (glab runner-controller scope delete)',
+    'a controller has the whole instance or single runners, never both: remove one (glab runner-controller scope delete)',
   ],
   'scopes invalid': [
     'GitLab takes no such runner',
@@ -74,7 +74,7 @@ const WORDS: Readonly<Record<Exclude<AdminRefusal['code'], 'unavailable'>, Words
     "it needs an administrator's token of scope api, with admin_mode where Admin Mode is on; to look, read_api is enough",
   ],
   absent: ['GitLab has nothing there', "check the number or path, and GitLab's address and version"],
-  conflict: ['somebody else changed the same', 'run the command again'],
+  conflict: ['another user changed the same', 'run the command again'],
   invalid: ['GitLab does not take what was sent', 'is this GitLab newer than Tollgate knows?'],
   rate_limited: [
     'GitLab asks to wait, again and again',
@@ -208,7 +208,7 @@ export class AdminCalls {
 
   async #attempt<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
     try {
-      return { ok: true, value: await patiently(ask, (ms) => this.#deps.clock.sleep(ms), PATIENCE) };
+      return { ok: true, value: await retryWhenLimited(ask, (ms) => this.#deps.clock.sleep(ms), PATIENCE) };
     } catch (error) {
       if (!(error instanceof GitLabError)) throw error;
       return { ok: false, refusal: describeFailure(made, error) };

@@ -1,5 +1,5 @@
 /** A job outcome from GitLab, by webhook or REST API. Fields are optional because versions differ. */
-export interface JobTruth {
+export interface GitLabJob {
   readonly jobId: number;
   readonly projectId: number;
   readonly status: JobStatus;
@@ -54,7 +54,7 @@ export type Page<Name extends string, Entry> = { readonly [Each in Name]: readon
 };
 
 export type JobList = `runners/${number}` | `projects/${number}`;
-export type JobsPage = Page<'jobs', JobTruth>;
+export type JobsPage = Page<'jobs', GitLabJob>;
 export type RunnersPage = Page<'runnerIds', number>;
 
 export type GitLabErrorCode =

@@ -24,12 +24,12 @@ export function groupHookKey(secret: string, groupId: number): string {
 }
 
 /** Returns a fingerprint of a secret. Secrets are random, so it does not reveal them. */
-export const secretMark = (secret: string): string =>
+export const secretFingerprint = (secret: string): string =>
   createHash('sha256').update(secret).digest('hex').slice(0, 12);
 
 /** Names the secret of a webhook: GitLab never says which one it has, and another deployment's is not ours to change. */
 export const hookDescription = (secret: string): string =>
-  `Job events for Tollgate; key ${secretMark(secret)}`;
+  `Job events for Tollgate; key ${secretFingerprint(secret)}`;
 
 export function hookSetting(name: string, webhookUrl: string, secret: string, groupId: number): HookSetting {
   const key = groupHookKey(secret, groupId);

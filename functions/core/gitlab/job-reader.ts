@@ -1,5 +1,5 @@
 import { isRecord } from '../../../policies/document/reading.ts';
-import { JOB_STATUSES, type JobStatus, type JobTruth } from './gitlab.ts';
+import { type GitLabJob, JOB_STATUSES, type JobStatus } from './gitlab.ts';
 
 /** GitLab could not have meant a job with this, or is a version whose words we do not know. */
 export interface UnreadableJob {
@@ -78,11 +78,11 @@ export function readGitLabInstant(text: string): number | undefined {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? atMs : undefined;
 }
 
-const REQUIRED: readonly string[] = ['jobId', 'projectId', 'status'] satisfies (keyof JobTruth)[];
+const REQUIRED: readonly string[] = ['jobId', 'projectId', 'status'] satisfies (keyof GitLabJob)[];
 /** Paths of a field, separated by spaces: the first that has a value counts, of times the first that can be read. */
 type Fields = {
-  readonly [Name in keyof JobTruth]-?: readonly [
-    Reader<Exclude<JobTruth[Name], undefined>>,
+  readonly [Name in keyof GitLabJob]-?: readonly [
+    Reader<Exclude<GitLabJob[Name], undefined>>,
     hook: string,
     rest: string,
   ];
@@ -119,7 +119,7 @@ const FIELDS: Fields = {
 const valueAt = (body: unknown, path: string): unknown =>
   path.split('.').reduce((value, name) => (isRecord(value) ? value[name] : undefined), body);
 
-function readJob(body: unknown, from: 'hook' | 'rest'): JobTruth | UnreadableJob {
+function readJob(body: unknown, from: 'hook' | 'rest'): GitLabJob | UnreadableJob {
   const job: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, [{ read, expected }, hook, rest]] of Object.entries(FIELDS)) {
@@ -134,12 +134,12 @@ function readJob(body: unknown, from: 'hook' | 'rest'): JobTruth | UnreadableJob
     else if (value === undefined && expected !== undefined && (present.length > 0 || REQUIRED.includes(name)))
       problems.push(`${path} is ${describeKind(valueAt(body, path))}; expected ${expected}`);
   }
-  return problems.length > 0 ? { problems } : (job as unknown as JobTruth);
+  return problems.length > 0 ? { problems } : (job as unknown as GitLabJob);
 }
 
 export const JOB_HOOK_EVENT = 'Job Hook';
 
-export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
+export function parseJobHook(body: unknown): GitLabJob | UnreadableJob {
   if (!isRecord(body)) return { problems: ['body is not a JSON object; expected a job event'] };
   if (body.object_kind === 'build') return readJob(body, 'hook');
   return { problems: ['object_kind is not "build"; send job events only to this address'] };
@@ -149,4 +149,4 @@ export function parseJobHook(body: unknown): JobTruth | UnreadableJob {
 export const parseRestJob = (
   body: unknown,
   asked: { readonly projectId?: number; readonly runnerId?: number },
-): JobTruth | UnreadableJob => readJob({ ...(isRecord(body) && body), asked }, 'rest');
+): GitLabJob | UnreadableJob => readJob({ ...(isRecord(body) && body), asked }, 'rest');

@@ -265,7 +265,7 @@ export function checkBaseUrl(baseUrl: string): void {
 const BACKGROUND = { waitMs: 2_000, waitMsMax: 60_000, waitsMax: 5 };
 
 /** Repeats a call after a 429, which was not executed, after the delay that GitLab asks for. For background work. */
-export async function patiently<Answer>(
+export async function retryWhenLimited<Answer>(
   call: () => Promise<Answer>,
   sleep: (delayMs: number) => Promise<void>,
   { waitMs, waitMsMax, waitsMax } = BACKGROUND,

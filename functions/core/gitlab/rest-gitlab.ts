@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { GitLabError, type JobList, type JobsPage, type JobTruth, type RunnersPage } from './gitlab.ts';
+import { GitLabError, type GitLabJob, type JobList, type JobsPage, type RunnersPage } from './gitlab.ts';
 import { isId, isLabel, parseRestJob } from './job-reader.ts';
 import {
   checkBaseUrl,
@@ -17,7 +17,7 @@ const WithId = z.object({ id: z.int().positive() });
 const ListedId = WithId.transform(({ id }) => id);
 
 const restJob = (fields: Parameters<typeof parseRestJob>[1]) =>
-  z.unknown().transform((body, context): JobTruth => {
+  z.unknown().transform((body, context): GitLabJob => {
     const job = parseRestJob(body, fields);
     if (!('problems' in job)) return job;
     for (const problem of job.problems) context.addIssue({ code: 'custom', path: problem.split(' ', 1) });
@@ -33,7 +33,7 @@ export function createGitLab(deps: RestCallDeps) {
   let keyset = true;
 
   return {
-    job: (projectId: number, jobId: number): Promise<JobTruth | undefined> =>
+    job: (projectId: number, jobId: number): Promise<GitLabJob | undefined> =>
       readOne(`/projects/${projectId}/jobs/${jobId}`, restJob({ projectId }), deps),
 
     /** Newest first by id; a runner's list has jobs without admission requests, too. Needs an administrator's token of scope `read_api`. */

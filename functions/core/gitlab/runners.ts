@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from './gitlab.ts';
+import { type GitLabJob, isTerminal, REJECTED_BY_ROUTER } from './gitlab.ts';
 import { readGitLabInstant } from './job-reader.ts';
 import {
   changed,
   checkBaseUrl,
   pageQuery,
-  patiently,
   type RestCallDeps,
   readOne,
   readPage,
+  retryWhenLimited,
 } from './rest-call.ts';
 import type { GitLab } from './rest-gitlab.ts';
 
@@ -209,7 +209,10 @@ export async function* finishedJobs(
   for (const runnerId of runnerIds) {
     let page: string | undefined;
     for (let pages = 1; ; pages += 1) {
-      const found = await patiently(() => gitlab.listJobs(`runners/${runnerId}`, { page }), span.sleep);
+      const found = await retryWhenLimited(
+        () => gitlab.listJobs(`runners/${runnerId}`, { page }),
+        span.sleep,
+      );
       const oldest = found.jobs.at(-1)?.createdAtMs ?? Number.POSITIVE_INFINITY;
       const isOver = found.next === undefined || oldest < span.sinceMs;
       const isLast = isOver || pages >= span.pagesMax;
@@ -222,7 +225,7 @@ export async function* finishedJobs(
 }
 
 /** A job that the router refused did not run, nor one that was canceled while it waited. */
-function ranIn({ status, startedAtMs, finishedAtMs, failureReason }: JobTruth, span: JobSpan): boolean {
+function ranIn({ status, startedAtMs, finishedAtMs, failureReason }: GitLabJob, span: JobSpan): boolean {
   if (!isTerminal(status) || startedAtMs === undefined || finishedAtMs === undefined) return false;
   if (status === 'failed' && failureReason === REJECTED_BY_ROUTER) return false;
   return finishedAtMs >= span.sinceMs && finishedAtMs < span.untilMs;

@@ -8,17 +8,17 @@ import { inParts } from '../store/parts.ts';
 import { answered, unavailable } from '../store/table-failure.ts';
 import type { RebuildReport } from './ledger.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
-import { roundMs, type UsageLook } from './recount-round.ts';
+import { roundMs, type UsageCheck } from './recount-round.ts';
 
-export interface SweepMarks {
+export interface SweepCheckpoints {
   /** When the search began, Unix ms: what started earlier ran before we were asked about anything. */
   readonly sinceMs: number;
-  readonly runners: ReadonlyMap<number, RunnerMark>;
+  readonly runners: ReadonlyMap<number, RunnerCheckpoint>;
   /** Jobs that run without an admission, to be charged at their end: project's id by job id, longest not asked about first. */
   readonly open: ReadonlyMap<number, number>;
 }
 
-export interface RunnerMark {
+export interface RunnerCheckpoint {
   /** Jobs of this runner up to this id were looked at, as far as they had started by then. */
   readonly seenTo: number;
   readonly passMs: number;
@@ -34,9 +34,9 @@ export interface RunnerMark {
 }
 
 /** The last write of two sweeps wins. A checkpoint may step back, which repeats work but skips none. */
-export type SweepMarkStore = SingleItem<SweepMarks>;
+export type SweepCheckpointStore = SingleItem<SweepCheckpoints>;
 
-type Runners = readonly (readonly [number, RunnerMark])[];
+type Runners = readonly (readonly [number, RunnerCheckpoint])[];
 
 const encodeRunners = (runners: Runners): Item => ({
   rm: { M: Object.fromEntries(runners.map(([id, mark]) => [String(id), { L: encodeMark(mark) }])) },
@@ -45,14 +45,14 @@ const encodeRunners = (runners: Runners): Item => ({
 const decodeRunners = (item: Item): Runners =>
   Object.entries(item.rm?.M ?? {}).map(([id, mark]) => [Number(id), decodeMark(mark.L ?? [])]);
 
-const encodeMark = ({ seenTo, passMs, deepMs, going }: RunnerMark): AttributeValue[] => [
+const encodeMark = ({ seenTo, passMs, deepMs, going }: RunnerCheckpoint): AttributeValue[] => [
   ...[seenTo, passMs, deepMs].map(numberValue),
   ...(going === undefined
     ? []
     : [numberValue(going.startMs), { BOOL: going.deep }, numberValue(going.top), textValue(going.page)]),
 ];
 
-function decodeMark(values: readonly AttributeValue[]): RunnerMark {
+function decodeMark(values: readonly AttributeValue[]): RunnerCheckpoint {
   const [seenTo = 0, passMs = 0, deepMs = 0, startMs = 0, , top = 0] = values.map(numberOf);
   const page = values[6]?.S;
   const deep = values[4]?.BOOL ?? false;
@@ -67,7 +67,7 @@ const BLOCK_RUNNERS = 1_000;
 const AT_ONCE = 8;
 
 /** One head item, and one for each thousand runners in the order of their ids. A block that did not change is not written. */
-export function dynamoSweepMarks({ table, instance }: InstanceTable): SweepMarkStore {
+export function dynamoSweepCheckpoints({ table, instance }: InstanceTable): SweepCheckpointStore {
   const keys = ledgerKeys(instance);
   let known: readonly string[] = [];
 
@@ -160,7 +160,7 @@ export interface RecountOutcome {
   }[];
   readonly unlisted: number;
   readonly records?: number;
-  readonly usage?: UsageLook;
+  readonly usage?: UsageCheck;
 }
 
 export type RecountOutcomes = SingleItem<RecountOutcome>;
@@ -170,7 +170,7 @@ const DRIFTING_KEPT_MAX = 500;
 export function recountOutcome(
   { records, drift, unproven }: Pick<RebuildReport, 'records' | 'drift' | 'unproven'>,
   recountedAtMs: number,
-  usage?: UsageLook,
+  usage?: UsageCheck,
 ): RecountOutcome {
   const all = [...drift, ...unproven];
   return {
@@ -193,7 +193,7 @@ export const isRecountLate = (
 
 export const dynamoRecountOutcomes = ({ table, instance }: InstanceTable): RecountOutcomes =>
   singleItem<RecountOutcome>({
-    ...{ table, key: ledgerKeys(instance).recountOutcome, name: 'what the recount found', consistent: false },
+    ...{ table, key: ledgerKeys(instance).recountOutcome, name: 'result of the recount', consistent: false },
     encode: ({ recountedAtMs, unlisted, records, usage, drifting }) => ({
       ...{ at: numberValue(recountedAtMs), ul: numberValue(unlisted) },
       ...(records !== undefined && { re: numberValue(records) }),
@@ -210,7 +210,7 @@ export const dynamoRecountOutcomes = ({ table, instance }: InstanceTable): Recou
     decode: (item) => ({
       ...{ recountedAtMs: readNumber(item, 'at'), unlisted: readNumber(item, 'ul') },
       ...(item.re !== undefined && { records: readNumber(item, 're') }),
-      ...(item.us?.S !== undefined && { usage: JSON.parse(item.us.S) as UsageLook }),
+      ...(item.us?.S !== undefined && { usage: JSON.parse(item.us.S) as UsageCheck }),
       drifting: (item.dc?.L ?? []).map(({ M = {} }) => ({
         key: { subject: readText(M, 's'), limit: readText(M, 'l'), period: readText(M, 'p') },
         ...{ committed: readNumber(M, 'c'), recounted: readNumber(M, 'r') },

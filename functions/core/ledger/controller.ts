@@ -79,13 +79,13 @@ export const dynamoControllerScope = ({ table, instance }: InstanceTable): Contr
   });
 
 /** `contrary`: GitLab did the opposite. `bypassed`: it ran without a request. `unreached`: no decision, or another failure. */
-export type ArmOutcome = (typeof ARM_OUTCOMES)[number];
+export type ArmResult = (typeof ARM_OUTCOMES)[number];
 const ARM_OUTCOMES = ['proven', 'contrary', 'bypassed', 'unreached'] as const;
 
 export interface CanaryOutcome {
   readonly checkedAtMs: number;
-  readonly admitted: ArmOutcome;
-  readonly rejected: ArmOutcome;
+  readonly admitted: ArmResult;
+  readonly rejected: ArmResult;
   readonly descriptors: string;
   readonly gitlabVersion: string;
   readonly runnerId: number;
@@ -94,7 +94,7 @@ export interface CanaryOutcome {
 /** One item, replaced by each canary run. Only the operator's command may write it. */
 export const dynamoCanaryOutcomes = ({ table, instance }: InstanceTable): SingleItem<CanaryOutcome> =>
   singleItem<CanaryOutcome>({
-    ...{ table, key: ledgerKeys(instance).canaryOutcome, name: 'what the canary found', consistent: false },
+    ...{ table, key: ledgerKeys(instance).canaryOutcome, name: 'result of the canary', consistent: false },
     encode: ({ checkedAtMs, admitted, rejected, descriptors, gitlabVersion, runnerId }) => ({
       ...{ at: numberValue(checkedAtMs), ad: textValue(admitted), re: textValue(rejected) },
       ...{ dh: textValue(descriptors), gv: textValue(gitlabVersion), ru: numberValue(runnerId) },

@@ -7,7 +7,7 @@ import { undefinedIfSilent } from '../store/table-failure.ts';
 import { RetryBudgets } from './attempt.ts';
 import { hold } from './hold.ts';
 import { newJob, SeenCounters } from './hold-job.ts';
-import type { AcceptsEnd, DueJob, EndOutcome, HoldAsk, JobRecord, Ledger } from './ledger.ts';
+import type { AcceptsEnd, DueJob, EndOutcome, HoldRequest, JobRecord, Ledger } from './ledger.ts';
 import { type Move, type MoveDeps, type MoveRequest, makeMoves, noMove } from './move.ts';
 import { rebuild } from './rebuild.ts';
 import { NO_AMOUNTS } from './recount.ts';
@@ -71,7 +71,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 
   /** Their caller has just read that there is no record: the condition on it finds out if that changed. */
-  const recordAll = async <Ask extends HoldAsk, Outcome>(
+  const recordAll = async <Ask extends HoldRequest, Outcome>(
     asks: readonly Ask[],
     plan: (record: JobRecord | undefined, ask: Ask, nowMs: number) => Move<Outcome>,
     move: (requests: readonly MoveRequest<Outcome>[]) => Promise<readonly (Outcome | 'undecided')[]>,

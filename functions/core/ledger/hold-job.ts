@@ -1,4 +1,4 @@
-/** The state of one job during a hold, and how its verdict becomes a record and an outcome. */
+/** The state of one job during a hold, and how its decision becomes a record and an outcome. */
 import { counterName } from '../../../policies/claim.ts';
 import { keepLatest } from '../../../policies/keep-latest.ts';
 import { COUNTERS_PER_JOB_MAX } from '../../../policies/limits/counters-per-job.ts';
@@ -6,10 +6,10 @@ import type { Violation } from '../../../policies/reason.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { TRANSACTION_ITEMS_MAX } from '../store/operation.ts';
 import { type CounterMerge, fitsBound, type KnownCounter } from './counter.ts';
-import type { HoldAsk, HoldOutcome, JobRecord, RecordClaim } from './ledger.ts';
+import type { HoldOutcome, HoldRequest, JobRecord, RecordClaim } from './ledger.ts';
 
 export interface HoldJob {
-  readonly ask: HoldAsk;
+  readonly ask: HoldRequest;
   /** `counterName` of each claim, same order. */
   readonly names: readonly string[];
   /** The claims and violations of the same job under its break-glass. */
@@ -23,7 +23,7 @@ export interface HoldJob {
 
 export const isOpen = ({ outcome }: HoldJob): boolean => outcome === undefined;
 
-export const newJob = (ask: HoldAsk): HoldJob => ({
+export const newJob = (ask: HoldRequest): HoldJob => ({
   ask,
   names: counterNames(ask),
   ...(ask.breakGlass !== undefined && { otherwise: exempted(ask, ask.breakGlass) }),
@@ -36,12 +36,12 @@ export const newJob = (ask: HoldAsk): HoldJob => ({
       : { outcome: 'undecided', cause: 'error' },
 });
 
-const counterNames = ({ claims }: Pick<HoldAsk, 'claims'>): readonly string[] =>
+const counterNames = ({ claims }: Pick<HoldRequest, 'claims'>): readonly string[] =>
   claims.map((claim) => counterName(claim.counter));
 
 const exempted = (
-  { jobId, facts }: HoldAsk,
-  breakGlass: NonNullable<HoldAsk['breakGlass']>,
+  { jobId, facts }: HoldRequest,
+  breakGlass: NonNullable<HoldRequest['breakGlass']>,
 ): Pick<HoldJob, 'ask' | 'names'> => ({
   ask: { jobId, facts, ...breakGlass, unchecked: 'exempt' },
   names: counterNames(breakGlass),
@@ -50,7 +50,7 @@ const exempted = (
 /** The sums of a whole pack must stay safe integers. */
 const AMOUNT_MAX = Math.floor(Number.MAX_SAFE_INTEGER / TRANSACTION_ITEMS_MAX);
 
-const isLawful = (claims: HoldAsk['claims'], { jobId }: HoldAsk): boolean =>
+const isLawful = (claims: HoldRequest['claims'], { jobId }: HoldRequest): boolean =>
   isAmount(jobId) &&
   claims.length <= COUNTERS_PER_JOB_MAX &&
   claims.every(
@@ -62,7 +62,7 @@ const isLawful = (claims: HoldAsk['claims'], { jobId }: HoldAsk): boolean =>
 
 const isAmount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
-export interface WeighedVerdict {
+export interface WeighedJob {
   readonly job: HoldJob;
   readonly violations: readonly Violation[];
   /** Violations that would reject it in mode `enforce`, and soft limits it passed. */
@@ -79,7 +79,7 @@ export interface WeighedVerdict {
 }
 
 export interface WeighingResult {
-  readonly verdicts: readonly WeighedVerdict[];
+  readonly weighedJobs: readonly WeighedJob[];
   readonly merges: ReadonlyMap<string, CounterMerge>;
 }
 
@@ -95,13 +95,13 @@ export const isCharged = (record: JobRecord | undefined): record is JobRecord =>
 /** A job may run until its timeout; GitLab's own clean-up and late webhooks take up to this much longer. */
 export const GRACE_SECONDS = 15 * 60;
 
-export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
-  const { decidedAtMs = nowMs } = verdict.job.ask;
-  const { ask } = verdict.ask;
-  const { claims, violations, shadow } = verdict;
+export function draftRecord(weighed: WeighedJob, nowMs: number): JobRecord {
+  const { decidedAtMs = nowMs } = weighed.job.ask;
+  const { ask } = weighed.ask;
+  const { claims, violations, shadow } = weighed;
   const rejected = violations.length > 0;
   return {
-    ...nextRecord(verdict.job.prior, ask, decidedAtMs),
+    ...nextRecord(weighed.job.prior, ask, decidedAtMs),
     ...{ state: rejected ? 'REJECTED' : 'HELD', claims, violations, shadow, answered: 'ledger' },
     ...withoutAbsent({ unchecked: ask.unchecked }),
     ...(rejected ? { endedAtMs: decidedAtMs } : { dueAtMs: dueAtMs(decidedAtMs, ask.facts.timeoutSeconds) }),
@@ -109,7 +109,11 @@ export function draftRecord(verdict: WeighedVerdict, nowMs: number): JobRecord {
 }
 
 /** Fields of the record of a new decision that follow from the record before. */
-export const nextRecord = (prior: JobRecord | undefined, { jobId, facts }: HoldAsk, decidedAtMs: number) => ({
+export const nextRecord = (
+  prior: JobRecord | undefined,
+  { jobId, facts }: HoldRequest,
+  decidedAtMs: number,
+) => ({
   ...{ jobId, facts, decidedAtMs, flagged: false },
   generation: (prior?.generation ?? 0) + 1,
   rev: (prior?.rev ?? 0) + 1,
@@ -119,8 +123,8 @@ export const nextRecord = (prior: JobRecord | undefined, { jobId, facts }: HoldA
 export const dueAtMs = (heldAtMs: number, timeoutSeconds: number): number =>
   heldAtMs + (timeoutSeconds + GRACE_SECONDS) * 1000;
 
-export function decided(verdict: WeighedVerdict): HoldOutcome {
-  const { shadow, violations, job } = verdict;
+export function decided(weighed: WeighedJob): HoldOutcome {
+  const { shadow, violations, job } = weighed;
   const decision = { generation: (job.prior?.generation ?? 0) + 1, repeated: false, shadow };
   const [first, ...rest] = violations;
   return first === undefined

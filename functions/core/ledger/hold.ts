@@ -18,10 +18,10 @@ import {
   type HoldJob,
   isOpen,
   newJob,
-  type WeighedVerdict,
+  type WeighedJob,
   type WeighingResult,
 } from './hold-job.ts';
-import type { HoldAsk, HoldOptions, HoldOutcome, JobRecord } from './ledger.ts';
+import type { HoldOptions, HoldOutcome, HoldRequest, JobRecord } from './ledger.ts';
 import type { MoveDeps } from './move.ts';
 import { isReserved, reservedClaims } from './reservation.ts';
 import { findReserved } from './reserve.ts';
@@ -40,7 +40,7 @@ interface Holding extends MoveDeps {
 }
 
 export async function hold(
-  asks: readonly HoldAsk[],
+  asks: readonly HoldRequest[],
   deadlineMs: number,
   deps: MoveDeps,
   { limitsAreCurrent, onContended }: HoldOptions = {},
@@ -91,41 +91,41 @@ async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<v
     if (mustWeighAgain(weighed)) continue;
     // A member whose own amount is lent out needs a write even without a job: borrowers would take it again.
     const reclaims = [...weighing.merges.values()].some((merge) => merge.reclaims);
-    if (weighing.verdicts.length === 0 && !reclaims) return;
+    if (weighing.weighedJobs.length === 0 && !reclaims) return;
     const result = await attempt(writesOf(weighing, clock.nowMs()), deadlineMs, holding);
     switch (result.outcome) {
       case 'committed':
         return conclude(weighing, holding);
       case 'gave_up':
-        return giveUp(weighing.verdicts, result.cause);
+        return giveUp(weighing.weighedJobs, result.cause);
       case 'refused':
         // They waited for headroom that others were expected to take. If those do not fit, it is free.
         for (const job of jobs) if (job.outcome?.outcome === 'waiting') job.outcome = undefined;
         learn(result.refusals, weighing, holding);
     }
   }
-  giveUp((await decideUnwritten(weigh(open(), known), holding)).verdicts, 'contended');
+  giveUp((await decideUnwritten(weigh(open(), known), holding)).weighedJobs, 'contended');
 }
 
 /** Returns true if a reservation was unknown when it was weighed, or if its job keeps waiting. */
-const mustWeighAgain = ({ verdicts }: WeighingResult): boolean =>
-  verdicts.some(
+const mustWeighAgain = ({ weighedJobs }: WeighingResult): boolean =>
+  weighedJobs.some(
     ({ job, reserved }) => reserved !== isReserved(job.prior) || (reserved && job.outcome !== undefined),
   );
 
 /** Records first, then counters: `learn` reads the refusals in this order. */
-function writesOf({ verdicts, merges }: WeighingResult, nowMs: number): readonly Write[] {
+function writesOf({ weighedJobs, merges }: WeighingResult, nowMs: number): readonly Write[] {
   return [
-    ...verdicts.map((verdict): Write => {
-      const replaces = verdict.job.prior;
-      return { kind: 'record', record: draftRecord(verdict, nowMs), ...(replaces && { replaces }) };
+    ...weighedJobs.map((weighed): Write => {
+      const replaces = weighed.job.prior;
+      return { kind: 'record', record: draftRecord(weighed, nowMs), ...(replaces && { replaces }) };
     }),
     ...[...merges.values()].map((merge) => expiring(merge.write(nowMs), nowMs)),
   ];
 }
 
-function conclude({ verdicts, merges }: WeighingResult, { known, lastSeen }: Holding): void {
-  for (const verdict of verdicts) verdict.job.outcome = decided(verdict);
+function conclude({ weighedJobs, merges }: WeighingResult, { known, lastSeen }: Holding): void {
+  for (const weighed of weighedJobs) weighed.job.outcome = decided(weighed);
   for (const [name, { committed, fitted, reclaims }] of merges) {
     lastSeen.move(name, committed, fitted);
     const seen = known.get(name);
@@ -137,11 +137,11 @@ function conclude({ verdicts, merges }: WeighingResult, { known, lastSeen }: Hol
 
 function learn(
   refusals: readonly (Refusal | undefined)[],
-  { verdicts, merges }: WeighingResult,
+  { weighedJobs, merges }: WeighingResult,
   holding: Holding,
 ): void {
   const nowMs = holding.clock.nowMs();
-  for (const [index, { job }] of verdicts.entries()) {
+  for (const [index, { job }] of weighedJobs.entries()) {
     const refusal = refusals[index];
     if (refusal?.kind === 'record') {
       // The reservation changed, so the known amounts of its counters are stale.
@@ -151,7 +151,7 @@ function learn(
     job.isRecordKnown = true;
   }
   for (const [index, name] of [...merges.keys()].entries()) {
-    const refusal = refusals[verdicts.length + index];
+    const refusal = refusals[weighedJobs.length + index];
     if (refusal?.kind === 'counter') learnCounter(name, knownCounter(refusal.counter, nowMs), holding);
   }
 }
@@ -196,12 +196,12 @@ async function readCounters(
  * A job that a counter refused is rejected even if its record could not be written. The fallback is only for
  * jobs that were never compared. A job whose record was not read may already hold, so it stays undecided.
  */
-function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
-  for (const verdict of verdicts) {
-    const { job } = verdict;
+function giveUp(weighedJobs: readonly WeighedJob[], cause: GaveUpCause): void {
+  for (const weighed of weighedJobs) {
+    const { job } = weighed;
     const rejectedWithoutCounters = job.ask.violations.some(({ mode }) => mode === 'enforce');
-    const mayReject = !verdict.graceUnknown && (job.isRecordKnown || rejectedWithoutCounters);
-    const outcome = decided(verdict);
+    const mayReject = !weighed.graceUnknown && (job.isRecordKnown || rejectedWithoutCounters);
+    const outcome = decided(weighed);
     job.outcome =
       mayReject && outcome.outcome === 'rejected'
         ? { ...outcome, unwritten: true }
@@ -214,15 +214,15 @@ function giveUp(verdicts: readonly WeighedVerdict[], cause: GaveUpCause): void {
  * a rejected job takes no headroom, so their results stay valid.
  */
 async function decideUnwritten(weighing: WeighingResult, holding: Holding): Promise<WeighingResult> {
-  const waiting = weighing.verdicts.filter((verdict) => leftMsOf(verdict) > 0);
+  const waiting = weighing.weighedJobs.filter((weighed) => leftMsOf(weighed) > 0);
   // A waiting job may hold already.
   const unread = waiting.flatMap(({ job }) => (job.isRecordKnown ? [] : [job]));
   await readRecords(unread, holding);
-  for (const verdict of waiting) verdict.job.outcome ??= waitingOutcome(verdict);
-  const limited = weighing.verdicts.filter((verdict) => isOpen(verdict.job) && hangsOnLimits(verdict));
+  for (const weighed of waiting) weighed.job.outcome ??= waitingOutcome(weighed);
+  const limited = weighing.weighedJobs.filter((weighed) => isOpen(weighed.job) && hangsOnLimits(weighed));
   if (limited.length > 0 && (await holding.limitsAreStale()))
     for (const { job } of limited) job.outcome = { outcome: 'undecided', cause: 'stale_limits' };
-  return { ...weighing, verdicts: weighing.verdicts.filter(({ job }) => isOpen(job)) };
+  return { ...weighing, weighedJobs: weighing.weighedJobs.filter(({ job }) => isOpen(job)) };
 }
 
 async function readRecords(jobs: readonly HoldJob[], { store, clock, deadlineMs }: Holding): Promise<void> {
@@ -238,14 +238,14 @@ async function readRecords(jobs: readonly HoldJob[], { store, clock, deadlineMs 
   for (const [index, job] of jobs.entries()) learnRecord(job, records[index], clock.nowMs());
 }
 
-const leftMsOf = ({ waitMs = 0, job: { ask } }: WeighedVerdict): number =>
+const leftMsOf = ({ waitMs = 0, job: { ask } }: WeighedJob): number =>
   ask.wait === undefined || ask.wait.last ? 0 : waitMs - ask.wait.waitedMs;
 
-function waitingOutcome(verdict: WeighedVerdict): HoldJob['outcome'] {
-  const [first, ...rest] = verdict.violations;
+function waitingOutcome(weighed: WeighedJob): HoldJob['outcome'] {
+  const [first, ...rest] = weighed.violations;
   if (first === undefined) return undefined;
-  const { awaited: counters = [] } = verdict;
-  return { outcome: 'waiting', leftMs: leftMsOf(verdict), counters, violations: [first, ...rest] };
+  const { awaited: counters = [] } = weighed;
+  return { outcome: 'waiting', leftMs: leftMsOf(weighed), counters, violations: [first, ...rest] };
 }
 
 const ASK_MS_MAX = 300;
@@ -267,5 +267,5 @@ function staleCheck(
 }
 
 /** An edit of limits could change this rejection. It cannot change the modes of security rules. */
-const hangsOnLimits = ({ violations }: WeighedVerdict): boolean =>
+const hangsOnLimits = ({ violations }: WeighedJob): boolean =>
   violations.length > 0 && !violations.some((each) => each.class === 'security');

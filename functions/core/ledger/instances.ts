@@ -93,7 +93,7 @@ async function refuseForeign({ table, instance }: InstanceTable): Promise<void> 
 }
 
 /** After a rename of the host all keys would start empty. A table that does not answer refuses nothing. @throws {LedgerError} `foreign_books` */
-export function onOwnBooks<Args extends readonly unknown[], Answer>(
+export function refuseForeignTable<Args extends readonly unknown[], Answer>(
   table: InstanceTable,
   handler: (...args: Args) => Promise<Answer>,
 ): (...args: Args) => Promise<Answer> {

@@ -16,7 +16,11 @@ export interface Ledger {
    * Decides a batch. One outcome per ask, in order; two asks with the same job id get the same outcome.
    * Never starts a transaction with less than 150 ms before `deadlineMs` (on {@link LedgerClock.monotonicMs}).
    */
-  hold(asks: readonly HoldAsk[], deadlineMs: number, options?: HoldOptions): Promise<readonly HoldOutcome[]>;
+  hold(
+    asks: readonly HoldRequest[],
+    deadlineMs: number,
+    options?: HoldOptions,
+  ): Promise<readonly HoldOutcome[]>;
   /** The later of two ends counts; at the same time the longer. */
   settle(ends: readonly JobEnd[], accepts?: AcceptsEnd<JobEnd>): Promise<readonly EndOutcome[]>;
   /** The job never ran (rejected elsewhere, canceled before start): its claims go back. */
@@ -26,7 +30,7 @@ export interface Ledger {
     jobs: readonly (GoneJob & { readonly charge: 'hold' | 'nothing' })[],
   ): Promise<readonly EndOutcome[]>;
   recordUnmetered(
-    asks: readonly UnmeteredAsk[],
+    asks: readonly UnmeteredHold[],
     deadlineMs: number,
   ): Promise<readonly ('recorded' | 'undecided')[]>;
 
@@ -35,10 +39,10 @@ export interface Ledger {
   /** Gives live jobs another due time. `unchanged`: the job ended, or is due then already. */
   postpone(jobs: readonly DueJob[], accepts?: AcceptsEnd<DueJob>): Promise<readonly EndOutcome[]>;
   /** Charges jobs that ran without a record: SETTLED, unchecked, cause `bypass`. A record that exists by now is settled instead. */
-  recordBypass(asks: readonly BypassAsk[]): Promise<readonly EndOutcome[]>;
+  recordBypass(asks: readonly BypassRequest[]): Promise<readonly EndOutcome[]>;
 
   /** Keeps room for a rejected job that is about to be retried, under its own record and the conditions of an admission. */
-  reserve(ask: ReserveAsk): Promise<ReserveOutcome>;
+  reserve(ask: ReserveRequest): Promise<ReserveOutcome>;
   /** Moves a reservation to the retry of the job, or ends it if that one was already decided. `unchanged`: there was none. */
   handOver(jobId: number, newJobId: number): Promise<EndOutcome>;
   /** Gives back what is kept for these jobs, if its time is over by an instant, Unix ms; absent: whenever it is over. */
@@ -55,7 +59,7 @@ export interface Ledger {
   ): Promise<readonly boolean[]>;
 }
 
-export interface HoldAsk {
+export interface HoldRequest {
   readonly jobId: number;
   /** Unix ms: the periods of its claims are those of this instant. Absent: when it is written. */
   readonly decidedAtMs?: number;
@@ -66,7 +70,7 @@ export interface HoldAsk {
   /** Counted by cause when claims have no bound. */
   readonly unchecked?: UncheckedCause;
   /** Used if the job would be rejected: claims without limits. If that is full, the original reason rejects it. */
-  readonly breakGlass?: Pick<HoldAsk, 'violations' | 'claims'>;
+  readonly breakGlass?: Pick<HoldRequest, 'violations' | 'claims'>;
   /** The relay can keep the job waiting. Absent: a job that does not fit is rejected. */
   readonly wait?: WaitAsk;
 }
@@ -117,7 +121,7 @@ export type HoldOutcome =
 /** `error`: the request is invalid. `stale_limits`: it would be rejected and the limits have changed; evaluate it again. */
 type HoldCause = 'deadline' | 'contended' | 'unavailable' | 'error' | 'stale_limits';
 
-export interface UnmeteredAsk extends HoldAsk {
+export interface UnmeteredHold extends HoldRequest {
   readonly answered: 'admitted' | 'rejected';
   readonly cause: string;
   readonly answeredAtMs: number;
@@ -139,14 +143,14 @@ export interface JobEnd {
   readonly final?: true;
 }
 
-export interface BypassAsk extends HoldAsk, JobEnd {}
+export interface BypassRequest extends HoldRequest, JobEnd {}
 
 export interface GoneJob {
   readonly jobId: number;
   readonly cause: string;
 }
 
-export interface ReserveAsk {
+export interface ReserveRequest {
   readonly jobId: number;
   /** The claims that the retried job will make. Only those that are enforced, on what is given back, are kept. */
   readonly claims: readonly LimitClaim[];

@@ -38,10 +38,10 @@ export interface RecountRound {
   readonly segments: readonly { readonly done: boolean; readonly from?: SegmentAsk['from'] }[];
   readonly sums: KeptSums;
   readonly suspects: readonly SuspectCounter[];
-  readonly usage?: UsageLook;
+  readonly usage?: UsageCheck;
 }
 
-export interface UsageLook {
+export interface UsageCheck {
   readonly jobs: number;
   /** Part of `jobs`: usage lacked them, or had them otherwise, and has them now. */
   readonly mended: number;
@@ -64,7 +64,7 @@ export interface RecordVisit {
   seeCounter(counter: Counter): void;
   isFull(): boolean;
   /** Runs before progress is written down. After a run that was killed the same items may come again. */
-  work(): Promise<UsageLook | undefined>;
+  work(): Promise<UsageCheck | undefined>;
 }
 
 interface RecountDeps extends AttemptDeps {
@@ -158,9 +158,9 @@ async function readOn(round: RecountRound, deadlineMs: number, deps: RecountDeps
   return { ...round, segments, sums, ...(usage !== undefined && { usage }) };
 }
 
-function sumOfLooks(before: UsageLook | undefined, now: UsageLook | undefined): UsageLook | undefined {
+function sumOfLooks(before: UsageCheck | undefined, now: UsageCheck | undefined): UsageCheck | undefined {
   if (before === undefined || now === undefined) return before ?? now;
-  const sum = (name: keyof UsageLook): number => before[name] + now[name];
+  const sum = (name: keyof UsageCheck): number => before[name] + now[name];
   return { jobs: sum('jobs'), mended: sum('mended'), failed: sum('failed') };
 }
 

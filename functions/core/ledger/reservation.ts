@@ -8,7 +8,7 @@
  */
 import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import { isInFlight } from '../../../policies/unit.ts';
-import type { EndOutcome, HoldAsk, JobRecord, RecordClaim } from './ledger.ts';
+import type { EndOutcome, HoldRequest, JobRecord, RecordClaim } from './ledger.ts';
 import { changesBetween, type Move, noMove } from './move.ts';
 import { shortLabel } from './record.ts';
 import type { CounterWrite } from './store.ts';
@@ -107,7 +107,7 @@ export function handedOver(from: ReservedRecord, newJobId: number, nowMs: number
 }
 
 /** The same job of the same pipeline, with a higher id. */
-export function isRetryOf(record: JobRecord | undefined, { jobId, facts }: HoldAsk): record is JobRecord {
+export function isRetryOf(record: JobRecord | undefined, { jobId, facts }: HoldRequest): record is JobRecord {
   if (!isReserved(record) || record.state !== 'REJECTED' || record.jobId >= jobId) return false;
   const { projectId, pipelineId, jobName } = record.facts;
   return projectId === facts.projectId && pipelineId === facts.pipelineId && isNamed(facts.jobName, jobName);

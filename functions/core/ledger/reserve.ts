@@ -3,7 +3,7 @@ import { undefinedIfSilent } from '../store/table-failure.ts';
 import { attempt, readOptions } from './attempt.ts';
 import { type KnownCounters, knownCounter } from './counter.ts';
 import { answerFromRecord, type HoldJob, newJob } from './hold-job.ts';
-import type { EndOutcome, JobRecord, ReserveAsk, ReserveOutcome } from './ledger.ts';
+import type { EndOutcome, JobRecord, ReserveOutcome, ReserveRequest } from './ledger.ts';
 import type { MoveDeps } from './move.ts';
 import {
   freed,
@@ -23,7 +23,7 @@ const PASSES_MAX = 6;
 const NAMESAKES_MAX = 25;
 
 export async function reserve(
-  { jobId, claims, untilMs }: ReserveAsk,
+  { jobId, claims, untilMs }: ReserveRequest,
   deadlineMs: number,
   deps: MoveDeps,
 ): Promise<ReserveOutcome> {
@@ -59,10 +59,10 @@ function planOf(
 ): ReservingWrites | 'unchanged' | 'full' {
   if (isReserved(record)) return reserving(record, [], [], untilMs);
   const job = newJob({ jobId: record.jobId, facts: record.facts, violations: [], claims });
-  const { verdicts, merges } = weigh([job], known);
-  if (verdicts.some(({ violations }) => violations.length > 0)) return 'full';
+  const { weighedJobs, merges } = weigh([job], known);
+  if (weighedJobs.some(({ violations }) => violations.length > 0)) return 'full';
   if (merges.size === 0) return 'unchanged';
-  const counted = verdicts.flatMap((verdict) => verdict.claims);
+  const counted = weighedJobs.flatMap((weighed) => weighed.claims);
   return reserving(
     record,
     counted,

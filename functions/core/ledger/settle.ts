@@ -6,15 +6,15 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { LedgerError } from '../store/table-failure.ts';
 import { answerFromRecord, dueAtMs, GRACE_SECONDS, type HoldJob, isCharged, nextRecord } from './hold-job.ts';
 import type {
-  BypassAsk,
+  BypassRequest,
   EndOutcome,
-  HoldAsk,
+  HoldRequest,
   JobEnd,
   JobFacts,
   JobRecord,
   RecordClaim,
   UncheckedCause,
-  UnmeteredAsk,
+  UnmeteredHold,
 } from './ledger.ts';
 import { changesBetween, correction, type Move, type MoveDeps, makeMoves, noMove } from './move.ts';
 import { freed, isAwaited, isReserved, reservedClaims } from './reservation.ts';
@@ -225,7 +225,7 @@ const UNCHECKED: UncheckedCause = 'unmetered';
 /** Records a fallback decision. After a rejection of a job that holds, the sweep finds that it never ran. */
 export function unmeteredMove(
   record: JobRecord | undefined,
-  ask: UnmeteredAsk,
+  ask: UnmeteredHold,
   nowMs: number,
 ): Move<'recorded'> {
   if (record === undefined || record.state === 'RESERVED')
@@ -240,10 +240,10 @@ export function unmeteredMove(
 }
 
 /** The job was released or expired after this answer: that is the later fact. */
-const isOlder = (ask: UnmeteredAsk, record: JobRecord): boolean =>
+const isOlder = (ask: UnmeteredHold, record: JobRecord): boolean =>
   record.state !== 'REJECTED' && ask.answeredAtMs <= (record.endedAtMs ?? record.decidedAtMs);
 
-function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
+function charge(prior: JobRecord | undefined, ask: UnmeteredHold, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
   const claims = uncheckedClaims(ask.claims, (claim) => claim.amount);
   const freed = reopenMove(prior, nowMs);
@@ -263,7 +263,7 @@ function charge(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
   };
 }
 
-function reject(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number): Move<'recorded'> {
+function reject(prior: JobRecord | undefined, ask: UnmeteredHold, nowMs: number): Move<'recorded'> {
   const decidedAtMs = Math.min(ask.answeredAtMs, nowMs);
   const claims = uncheckedClaims(ask.claims, () => 0).map((claim) => ({ ...claim, fitted: false }));
   return {
@@ -274,7 +274,7 @@ function reject(prior: JobRecord | undefined, ask: UnmeteredAsk, nowMs: number):
 }
 
 const uncheckedClaims = (
-  claims: HoldAsk['claims'],
+  claims: HoldRequest['claims'],
   held: (claim: LimitClaim) => number,
 ): readonly RecordClaim[] =>
   chargeable(claims).map((claim) => ({
@@ -282,7 +282,7 @@ const uncheckedClaims = (
     ...{ fitted: claim.neverFits !== true, checked: false },
   }));
 
-const newRecord = (prior: JobRecord | undefined, ask: HoldAsk, decidedAtMs: number): JobRecord => ({
+const newRecord = (prior: JobRecord | undefined, ask: HoldRequest, decidedAtMs: number): JobRecord => ({
   ...nextRecord(prior, ask, decidedAtMs),
   ...{ state: 'REJECTED', claims: [], answered: 'fallback' },
   violations: ask.violations.filter(({ mode }) => mode === 'enforce'),
@@ -290,7 +290,11 @@ const newRecord = (prior: JobRecord | undefined, ask: HoldAsk, decidedAtMs: numb
 });
 
 /** Settles a job without a record at once: a later admission request finds it and is admitted, so the job is charged once. */
-export function bypassMove(record: JobRecord | undefined, ask: BypassAsk, nowMs: number): Move<EndOutcome> {
+export function bypassMove(
+  record: JobRecord | undefined,
+  ask: BypassRequest,
+  nowMs: number,
+): Move<EndOutcome> {
   if (record !== undefined) return settleMove(record, ask, nowMs);
   // Holds nothing, like a rejected job, so that it settles like one that ran nevertheless.
   const neverAsked: JobRecord = {
@@ -303,7 +307,7 @@ export function bypassMove(record: JobRecord | undefined, ask: BypassAsk, nowMs:
   return settled === undefined ? move : { ...move, record: { ...settled, flagged: false } };
 }
 
-const startedAtMs = ({ endedAtMs, durationSeconds }: BypassAsk, nowMs: number): number =>
+const startedAtMs = ({ endedAtMs, durationSeconds }: BypassRequest, nowMs: number): number =>
   Math.min(nowMs, Math.max(0, endedAtMs - Math.max(0, durationSeconds) * 1000));
 
 /** In dry run, or past us. A bypass that was never asked about is not flagged. */

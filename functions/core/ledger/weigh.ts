@@ -13,37 +13,37 @@ import {
   type KnownCounters,
   violationBy,
 } from './counter.ts';
-import { type HoldJob, isBehind, type WeighedVerdict, type WeighingResult } from './hold-job.ts';
+import { type HoldJob, isBehind, type WeighedJob, type WeighingResult } from './hold-job.ts';
 import type { RecordClaim } from './ledger.ts';
 import { isReserved, reservedClaims } from './reservation.ts';
 import type { LedgerStore } from './store.ts';
 
-interface Weighed extends WeighedVerdict {
+interface Weighed extends WeighedJob {
   readonly judged: readonly ClaimOutcome[];
 }
 
 export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingResult {
   const merges = new Map<string, CounterMerge>();
-  const verdicts = jobs.map((job) => {
+  const weighedJobs = jobs.map((job) => {
     // Both its hold and its rejection end the reservation in the same transaction, so no other job can take it
     // before.
     for (const claim of reservedClaims(job.prior))
       mergeOf(merges, counterName(claim.counter), claim).giveBack(claim.counted);
-    const verdict = weighEither(job, known, merges);
+    const weighed = weighEither(job, known, merges);
     // A rejected job takes no room: the next one may fit where it did not.
-    if (verdict.violations.length === 0) addTo(merges, verdict);
-    else addReclaims(merges, verdict);
-    return verdict;
+    if (weighed.violations.length === 0) addTo(merges, weighed);
+    else addReclaims(merges, weighed);
+    return weighed;
   });
-  return { verdicts, merges };
+  return { weighedJobs, merges };
 }
 
 function weighEither(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
-  const verdict = weighJob(job, known, merges);
+  const weighed = weighJob(job, known, merges);
   const { otherwise } = job;
-  if (verdict.violations.length === 0 || otherwise === undefined || verdict.graceUnknown) return verdict;
+  if (weighed.violations.length === 0 || otherwise === undefined || weighed.graceUnknown) return weighed;
   const broken = weighJob({ ...job, ...otherwise }, known, merges);
-  return broken.violations.length === 0 ? { ...broken, job, ask: otherwise } : verdict;
+  return broken.violations.length === 0 ? { ...broken, job, ask: otherwise } : weighed;
 }
 
 function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
@@ -102,7 +102,7 @@ function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string
 function waitOf(
   { ask, names }: HoldJob,
   judged: readonly ClaimOutcome[],
-): Pick<WeighedVerdict, 'waitMs' | 'awaited'> | undefined {
+): Pick<WeighedJob, 'waitMs' | 'awaited'> | undefined {
   let waitMs = Number.POSITIVE_INFINITY;
   const awaited: string[] = [];
   for (const [index, { refused }] of judged.entries()) {
@@ -171,7 +171,7 @@ export async function weighWithGrace(
   deps: { readonly store: LedgerStore; readonly clock: LedgerClock },
 ): Promise<WeighingResult> {
   const weighing = weigh(jobs, known);
-  const unknown = weighing.verdicts.filter(({ graceUnknown }) => graceUnknown);
+  const unknown = weighing.weighedJobs.filter(({ graceUnknown }) => graceUnknown);
   if (unknown.length === 0) return weighing;
   const cause = await learnPipelines(jobs, known, deadlineMs, deps);
   // It does not fit, but grace could not be read: undecided, not rejected.

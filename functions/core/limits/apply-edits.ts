@@ -2,14 +2,14 @@ import type { DocumentProblem } from '../../../policies/document/reading.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { toApprove } from './approval.ts';
 import type { EditContext } from './edit-document.ts';
-import type { ChangeRow, GrantAsk, LimitEdit } from './edit-model.ts';
+import type { ChangeRow, GrantRequestInput, LimitEdit } from './edit-model.ts';
 import type {
   ApplyOutcome,
-  Asker,
   EditAuthor,
   LimitRequest,
   LiveLimits,
   Person,
+  Requester,
   RequestOutcome,
 } from './edit-outcomes.ts';
 import type { LimitReads } from './limit-reads.ts';
@@ -113,7 +113,11 @@ async function file(
 
 const LINK_CHARACTERS_MAX = 500;
 
-export async function fileRequest(ask: GrantAsk, by: Asker, reads: LimitReads): Promise<RequestOutcome> {
+export async function fileRequest(
+  ask: GrantRequestInput,
+  by: Requester,
+  reads: LimitReads,
+): Promise<RequestOutcome> {
   const { deps } = reads;
   const { actor, rights } = by;
   const { directory, read, context, nowMs } = await reads.inForce();

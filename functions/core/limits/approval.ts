@@ -14,7 +14,7 @@ import {
   limitsByPlace,
 } from './change-rows.ts';
 import type { ChangeRow, FieldValue } from './edit-model.ts';
-import type { ApprovalSettings, LimitsDeskDeps } from './limit-reads.ts';
+import type { ApprovalSettings, LimitEditsDeps } from './limit-reads.ts';
 import type { LimitTable } from './limit-table.ts';
 
 const reachOfLimit = (limit: Limit): number =>
@@ -179,7 +179,7 @@ const APPROVAL_DEFAULT: ApprovalSettings = { abovePercent: 50 };
 export async function toApprove(
   rows: readonly ChangeRow[],
   between: ChangeRowsInput,
-  { table, approval = APPROVAL_DEFAULT }: Pick<LimitsDeskDeps, 'table' | 'approval'>,
+  { table, approval = APPROVAL_DEFAULT }: Pick<LimitEditsDeps, 'table' | 'approval'>,
 ): Promise<readonly ChangeRow[]> {
   const { from, directory, nowMs } = between;
   const gains = gainsOf(rows, between);

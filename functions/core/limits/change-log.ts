@@ -43,7 +43,7 @@ export async function writeLog(
   return { item: { edit, bytes: packJson(logged) }, hasRowsSet };
 }
 
-export function loggedChangeOf({ edit, bytes }: LogItem): LoggedChange {
+export function parseLoggedChange({ edit, bytes }: LogItem): LoggedChange {
   const logged = unpackJson(bytes, `entry ${edit} of the change log`);
   if (isRecord(logged) && typeof logged.set === 'string') return logged as unknown as LoggedChange;
   throw new LimitsError('limits_unreadable', `entry ${edit} of the change log is damaged`);
@@ -67,7 +67,7 @@ export async function* loggedChanges(table: LimitTable, before?: number) {
   let next = before;
   for (let read = 0; read < EDITS_MAX; read += PAGE_MAX) {
     const items = await table.readLog(next, PAGE_MAX, WITHIN);
-    for (const item of items) yield { edit: item.edit, logged: loggedChangeOf(item) };
+    for (const item of items) yield { edit: item.edit, logged: parseLoggedChange(item) };
     if (items.length < PAGE_MAX) return;
     next = items.at(-1)?.edit;
   }
@@ -108,7 +108,7 @@ async function rowsAbout(subject: string, logged: LoggedChange, table: LimitTabl
 export async function readEntry(edit: number, table: LimitTable): Promise<LogEntry | undefined> {
   const [item] = await table.readLog(edit + 1, 1, WITHIN);
   if (item?.edit !== edit) return undefined;
-  const logged = loggedChangeOf(item);
+  const logged = parseLoggedChange(item);
   return toEntry(edit, logged, await rowsOf(logged, table));
 }
 

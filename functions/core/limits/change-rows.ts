@@ -7,7 +7,7 @@ import { limitFields, writtenInstant } from '../../../policies/limits/limit-fiel
 import { defaultsOf, type LimitSet, limitsOn, type RolloutClass } from '../../../policies/limits/limits.ts';
 import { MODES, type Mode } from '../../../policies/mode.ts';
 import { rolloutPlaceOf, rolloutSubjects } from '../../../policies/rollout.ts';
-import { ROLLOUT_CLASSES, rolloutStanding } from '../../../policies/rollout-step.ts';
+import { ROLLOUT_CLASSES, rolloutStatus } from '../../../policies/rollout-step.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ChangeRow, Effect, FieldValue } from './edit-model.ts';
 
@@ -360,4 +360,4 @@ export const rolledOutMode = (
   subject: string,
   ruleClass: RolloutClass,
   directory: Directory | undefined,
-): Mode => rolloutStanding(ruleClass, rolloutSubjects(rolloutPlaceOf(subject, directory)), rollouts).mode;
+): Mode => rolloutStatus(ruleClass, rolloutSubjects(rolloutPlaceOf(subject, directory)), rollouts).mode;

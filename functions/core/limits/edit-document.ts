@@ -378,7 +378,7 @@ function make(edit: LimitEdit, draft: LimitsDraft, count: number): undefined {
     case 'rollout':
       return rollOut(draft, edit);
     case 'replace':
-      if (count > 1) return draft.refuse('kind', "'replace'; expected no other edits beside it");
+      if (count > 1) return draft.refuse('kind', "'replace'; expected no other edits");
       return isRecord(edit.document)
         ? draft.replace(edit.document)
         : draft.refuse('document', 'is no object; expected a limits document');

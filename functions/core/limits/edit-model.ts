@@ -171,18 +171,18 @@ export const EditsSchema = z
     confirmed: maybe(z.boolean(), 'Confirms the changes that need it.'),
   })
   .openapi('Edits');
-export const PreviewAskedSchema = z.strictObject({ edits }).openapi('PreviewAsked');
+export const PreviewInputSchema = z.strictObject({ edits }).openapi('PreviewAsked');
 
 export const AskSchema = z.strictObject({ ...grantShape, link: maybe(short()) }).openapi('AskForMore');
-export type GrantAsk = z.infer<typeof AskSchema>;
+export type GrantRequestInput = z.infer<typeof AskSchema>;
 
 export const VerdictSchema = z
-  .discriminatedUnion('verdict', [
-    z.strictObject({ verdict: z.literal('approve'), note: maybe(short()) }),
-    z.strictObject({ verdict: z.literal('decline'), note: short().min(1) }),
+  .discriminatedUnion('decision', [
+    z.strictObject({ decision: z.literal('approve'), note: maybe(short()) }),
+    z.strictObject({ decision: z.literal('decline'), note: short().min(1) }),
   ])
-  .openapi('Verdict');
-export type RequestVerdict = z.infer<typeof VerdictSchema>;
+  .openapi('RequestDecision');
+export type RequestDecision = z.infer<typeof VerdictSchema>;
 
 /* Changes and their log. */
 
@@ -278,7 +278,7 @@ export const BreakGlassStateSchema = z
     zone: maybe(text('IANA zone of its dates. Absent: UTC.')),
     reason: text(),
     ticket: maybe(text()),
-    by: maybe(text('Who opened it.')),
+    by: maybe(text('The user who opened it.')),
     open: z.boolean(),
     toReview: flag('It was not reviewed yet.'),
     reviewedBy: maybe(text()),

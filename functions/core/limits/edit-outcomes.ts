@@ -41,7 +41,7 @@ export interface Denial extends Refused {
   readonly row: ChangeRow;
 }
 
-export interface Asker extends Person {
+export interface Requester extends Person {
   readonly rights: Rights;
 }
 

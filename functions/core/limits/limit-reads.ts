@@ -9,7 +9,7 @@ import { ifReadable, type LimitTable, WITHIN } from './limit-table.ts';
 import { type ReadLimitSet, readDocument } from './plan-edits.ts';
 import { readLimitSet } from './publish-limits.ts';
 
-export interface LimitsDeskDeps {
+export interface LimitEditsDeps {
   readonly table: LimitTable;
   readonly policy: Policy;
   /** Limits in force until a set is published; the first edit starts from them. @default nothing */
@@ -29,12 +29,12 @@ export interface ApprovalSettings {
 }
 
 export class LimitReads {
-  readonly deps: LimitsDeskDeps;
+  readonly deps: LimitEditsDeps;
   /** A set never changes once it is written, and pages ask for the live one again and again. */
   #last: LiveLimits | undefined;
   #packed: ReadLimitSet | undefined;
 
-  constructor(deps: LimitsDeskDeps) {
+  constructor(deps: LimitEditsDeps) {
     this.deps = deps;
   }
 
@@ -75,26 +75,26 @@ export class LimitReads {
 /** Stands for the set where none is live yet: in `If-Match`, and in the column `version` of a file. */
 export const NO_SET = 'none';
 
-interface DeskReads {
+interface LimitEditReads {
   readonly live: LimitReads['live'];
   readonly at: LimitReads['baseIfThere'];
 }
 
 /** Returns the edits that take the limits back to the document before the last edit, or why there are none. */
-export async function lastEdit(edit: number, desk: DeskReads) {
-  const live = await desk.live();
+export async function lastEdit(edit: number, limitEdits: LimitEditReads) {
+  const live = await limitEdits.live();
   if (live === undefined) return { outcome: 'nothing_live' as const };
   if (live.pointer.edit !== edit) return { outcome: 'not_last' as const, live };
-  const before = await desk.at(live.change.base);
+  const before = await limitEdits.at(live.change.base);
   if (before === undefined) return { outcome: 'gone' as const };
   const edits: readonly LimitEdit[] = [{ kind: 'replace', document: before.document }];
   return { outcome: 'can_undo' as const, edits, base: live.pointer.set, why: live.change.why };
 }
 
 /** The limits in force, for a limits file. @throws {LimitsError} */
-export async function exportedLimits(desk: DeskReads) {
-  const live = await desk.live();
-  const { document, limits } = live ?? (await desk.at(undefined)) ?? {};
+export async function exportedLimits(limitEdits: LimitEditReads) {
+  const live = await limitEdits.live();
+  const { document, limits } = live ?? (await limitEdits.at(undefined)) ?? {};
   if (document === undefined || limits === undefined) throw new Error('no limits are packed with the code');
   // Without a set, these are the limits packed with the deployment. Edit 0: none was ever made.
   return { document, limits, set: live?.pointer.set, edit: live?.pointer.edit ?? 0 };

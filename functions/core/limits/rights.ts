@@ -62,7 +62,7 @@ const WORDS: Readonly<Record<Exclude<RoleName, 'owner'>, string>> = {
 export const actText = (act: Act): string => RIGHTS[act].words;
 
 /** `an owner of a group above, of finance or an administrator`: what one must be, for `you must be …`. */
-export function whoMayText(act: Act, roles: readonly RoleName[]): string {
+export function rolesText(act: Act, roles: readonly RoleName[]): string {
   const words = roles.map((role) => (role === 'owner' ? ownerWords(act) : WORDS[role]));
   return words.length === 0 ? 'nobody' : joinedText(words, 'or');
 }

@@ -1,4 +1,4 @@
-/** `group/101` ↔ `{group: 101}`: subjects as the desk names them, and as limits.yaml writes them. */
+/** `group/101` ↔ `{group: 101}`: subjects as limit edits name them, and as limits.yaml writes them. */
 
 import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';

@@ -61,7 +61,7 @@ export const sumWithout = (sum: SheetSum, parts: readonly SheetSum[]): SheetSum 
   );
 
 /** A day's figures in a sheet. Durations have millisecond precision. */
-export function sumOfTally(tally: UsageTally): SheetSum {
+export function sumTally(tally: UsageTally): SheetSum {
   let estimated = 0;
   let overEstimate = 0;
   for (const [name, jobs] of tally) {

@@ -143,7 +143,7 @@ export function createSignIn(options: SignInOptions) {
     if (clientId !== undefined) return deviceSignIn({ issuer, clientId, fetch });
     throw new SignInError(
       'no_device_sign_in',
-      'This console lets nobody sign in from a terminal.',
+      'This console does not allow sign-in from a terminal.',
       'The team that runs Tollgate registers an application for it and sets deviceClientId.',
     );
   };

@@ -67,7 +67,7 @@ export function gitlabRoles(settings: RoleSettings, restDeps: RestCallDeps): Rol
         throw new SignInError(
           'gitlab_unavailable',
           `GitLab did not say which groups you are in (${error.code}).`,
-          'Try again in a minute; if that does not help, ask whoever runs Tollgate.',
+          'Try again in a minute. If that does not help, contact the Tollgate team.',
         );
       }),
   };

@@ -112,7 +112,7 @@ function toSignInError(error: unknown): SignInError {
     return new SignInError(
       'sign_in_denied',
       `GitLab did not let you sign in (${codeText(error.error)}).`,
-      'Sign in again and allow the application; if GitLab never asked, tell whoever runs Tollgate.',
+      'Sign in again and allow the application. If GitLab never asked, contact the Tollgate team.',
     );
   if (error instanceof ResponseBodyError) {
     const isOurs = error.error === 'invalid_client' || error.error === 'unauthorized_client';
@@ -120,7 +120,7 @@ function toSignInError(error: unknown): SignInError {
   }
   const { code = 'unknown' } = error instanceof ClientError ? error : { code: 'no answer' };
   return error instanceof ClientError && !NO_ANSWER.test(code)
-    ? invalid('What GitLab answered does not belong to this sign-in', code)
+    ? invalid('The answer of GitLab does not belong to this sign-in', code)
     : unavailable(code);
 }
 
@@ -131,7 +131,7 @@ const unavailable = (code: string): SignInError =>
   new SignInError(
     'gitlab_unavailable',
     `Tollgate and GitLab could not agree on a sign-in (${codeText(code)}).`,
-    'Try again in a minute; if that does not help, whoever runs Tollgate checks its address, id and secret in GitLab.',
+    'Try again in a minute. If that does not help, the Tollgate team must check its address, id and secret in GitLab.',
   );
 
 /** The browser's text is untrusted. */
@@ -194,6 +194,6 @@ function refuse(error: unknown): never {
   throw new SignInError(
     'gitlab_unavailable',
     'Tollgate and GitLab could not agree on a sign-in from a terminal.',
-    'Try again in a minute; if that does not help, whoever runs Tollgate checks the application for terminals in GitLab.',
+    'Try again in a minute. If that does not help, the Tollgate team must check the application for terminals in GitLab.',
   );
 }

@@ -70,7 +70,7 @@ export function jobTokenReader(deps: JobTokensDeps): JobTokenReader {
         throw new SignInError(
           'gitlab_unavailable',
           'GitLab does not say which keys it signs with.',
-          'Try again in a minute; if that does not help, whoever runs Tollgate checks that it reaches GitLab.',
+          'Try again in a minute. If that does not help, the Tollgate team must check its connection to GitLab.',
         );
       throw invalid(describeFault(error, audience));
     });
@@ -81,7 +81,7 @@ export function jobTokenReader(deps: JobTokensDeps): JobTokenReader {
     if (projectId !== ofCode)
       throw new SignInError(
         'job_of_fork',
-        'The job runs the code of a fork, and is told nothing of the project it runs in.',
+        'The job runs the code of a fork, so it may not read the project it runs in.',
         'Run the pipeline in the fork, or ask without the console.',
       );
     return jobUser(projectId, jobId);

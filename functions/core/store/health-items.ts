@@ -9,14 +9,17 @@ import { answered, unavailable } from './table-failure.ts';
 /** A relay sends a heartbeat every 30 s; after four missing ones it is gone. */
 export const SILENT_MS = 120_000;
 
-export interface RelayBeat extends Beat {
+export interface RelayHeartbeat extends Beat {
   readonly relayId: string;
 }
 
 const TIMEOUT_MS = 15_000;
 
 /** Newest first. @throws {LedgerError} `ledger_unavailable` */
-export async function readRelayBeats({ table, instance }: InstanceTable): Promise<readonly RelayBeat[]> {
+export async function readRelayHeartbeats({
+  table,
+  instance,
+}: InstanceTable): Promise<readonly RelayHeartbeat[]> {
   const ask = { pk: ledgerKeys(instance).heartbeatPk, consistent: true };
   const { items } = await answered('read the heartbeats', unavailable(table), () =>
     queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
@@ -24,7 +27,7 @@ export async function readRelayBeats({ table, instance }: InstanceTable): Promis
   return items.map(beatOf).sort((a, b) => b.atMs - a.atMs);
 }
 
-function beatOf(item: Item): RelayBeat {
+function beatOf(item: Item): RelayHeartbeat {
   const source = item[names.HEARTBEAT_SCHEMA]?.S;
   const waiting: readonly WaitingLine[] = JSON.parse(item[names.HEARTBEAT_WAITING]?.S ?? '[]');
   const number = (name: string): number | undefined => {

@@ -52,7 +52,7 @@ export interface ContributionPlace {
 const RULES_MAX = 20;
 
 /** @param before - counted already: a decision stays on the day and the groups it was first counted on */
-export function contributionOf(
+export function countContribution(
   record: JobRecord,
   before: Contribution | undefined,
   placeOf: (record: JobRecord) => ContributionPlace,
@@ -105,11 +105,11 @@ function setPayer(sum: Map<string, number>, isRoot: boolean): void {
   }
 }
 
-export const placeAskOf = ({ groupId, rootId, projectId }: JobFacts) =>
+export const toGroupQuery = ({ groupId, rootId, projectId }: JobFacts) =>
   withoutAbsent({ projectId, namespaceId: groupId, rootNamespaceId: rootId });
 
 /** By the groups of the record. One from before they were recorded gets those the directory knows now. */
-export const placeBy =
+export const placeRecords =
   (directory: Directory | undefined, zone: string) =>
   ({ facts, decidedAtMs }: JobRecord): ContributionPlace => {
     const formerRoot = findFormerRoot(facts, directory);

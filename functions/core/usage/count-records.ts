@@ -8,7 +8,7 @@ import { retried, undefinedIfSilent } from '../store/table-failure.ts';
 import {
   type Contribution,
   type ContributionPlace,
-  contributionOf,
+  countContribution,
   tallyFor,
   type UsageChange,
 } from './contribution.ts';
@@ -89,7 +89,7 @@ async function applyOnce(
   const due = records.flatMap((record, index): UsageChange[] => {
     const before = counted[index];
     if (before !== undefined && before.rev >= record.rev) return [];
-    return [{ record, before, after: contributionOf(record, before, deps.placeOf, deps.nameOf) }];
+    return [{ record, before, after: countContribution(record, before, deps.placeOf, deps.nameOf) }];
   });
   const left: JobRecord[] = [];
   for (const pack of packs(due, (change) => ({ items: 1, names: [...sumDeltas([change]).keys()] }))) {

@@ -24,7 +24,7 @@ const UNREADABLE_PATIENCE_MS = 10 * 60_000;
 export interface RollUpDeps extends CountRecordsDeps {
   readonly keys: LedgerKeys;
   /** Sends threshold alerts. Never throws; returns how many counters still wait. @default none */
-  readonly tellThresholds?: (counters: readonly Counter[]) => Promise<number>;
+  readonly sendAlerts?: (counters: readonly Counter[]) => Promise<number>;
   readonly snapshots?: Pick<CounterSnapshots, 'append'>;
   readonly metrics?: Metrics;
   /** Keeps a batch's decisions outside the table; never throws. @default they are in the table alone */
@@ -47,7 +47,7 @@ export async function rollUp(event: TableStreamEvent, deps: RollUpDeps): Promise
   if (failedJobIds.size > 0) log.warn('jobs not counted yet', { jobs: failedJobIds.size });
   const uncounted = records.filter(({ record }) => failedJobIds.has(record.jobId));
   const exported = await deps.exportImages?.(event);
-  const unsent = (await deps.tellThresholds?.(counters.map(({ counter }) => counter))) ?? 0;
+  const unsent = (await deps.sendAlerts?.(counters.map(({ counter }) => counter))) ?? 0;
   const leftOut = passedOver + unsent + (exported?.lost ?? 0);
   if (leftOut > 0) metrics?.add(METRIC_ROLLUP_LEFT_OUT, leftOut);
   metrics?.flush();
@@ -109,10 +109,10 @@ const isOurs = (item: Item, keys: LedgerKeys): boolean =>
 const WAITING_MAX = 2_000;
 
 /** A failing topic does not delay usage: unsent alerts go out with a later batch. Only a counter's last state is kept. */
-export function thresholdTeller(
+export function createAlertSender(
   alert: (counters: readonly Counter[]) => Promise<unknown>,
   log: Log,
-): NonNullable<RollUpDeps['tellThresholds']> {
+): NonNullable<RollUpDeps['sendAlerts']> {
   const waiting = new Map<string, Counter>();
   return async (counters) => {
     if (waiting.size + counters.length === 0) return 0;
@@ -125,7 +125,7 @@ export function thresholdTeller(
         if (waiting.has(name) || waiting.size < WAITING_MAX) waiting.set(name, counter);
       }
       const cause = error instanceof Error ? error.name : 'unknown';
-      log.warn('owners not told of thresholds', { counters: waiting.size, error: cause });
+      log.warn('owners not notified of thresholds', { counters: waiting.size, error: cause });
     }
     return waiting.size;
   };

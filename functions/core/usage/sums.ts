@@ -41,9 +41,7 @@ export interface Coverage extends CoverageCounts {
 }
 
 /** @param days - of one subject, or of several that share no job; in any order */
-export function coverageOfDays(
-  days: Iterable<{ readonly day: string; readonly tally: UsageTally }>,
-): Coverage {
+export function sumCoverage(days: Iterable<{ readonly day: string; readonly tally: UsageTally }>): Coverage {
   let whole: CoverageCounts = { ran: 0, unasked: 0 };
   const runners = new Map<CoveredRunner, CoverageCounts>();
   let ranRejected = 0;

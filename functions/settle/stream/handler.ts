@@ -3,7 +3,7 @@ import { consoleLog, systemClock } from '../../core/environment/environment.ts';
 import { readAdmitConfig } from '../../core/environment/settings.ts';
 import { createLedger } from '../../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../core/ledger/dynamo-store.ts';
-import { deployedTable, onOwnBooks } from '../../core/ledger/instances.ts';
+import { deployedTable, refuseForeignTable } from '../../core/ledger/instances.ts';
 import { deployedMetrics } from '../../core/metrics.ts';
 import { deployedRules } from '../../core/rules.ts';
 import { ledgerKeys } from '../../core/store/keys.ts';
@@ -22,7 +22,7 @@ const ledger = createLedger({
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
 
 /** Lambda's entry point for the table's stream; reports failures by item. */
-export const handler = onOwnBooks(
+export const handler = refuseForeignTable(
   table,
   (event: TableStreamEvent): Promise<TableStreamResponse> =>
     consume(event, {

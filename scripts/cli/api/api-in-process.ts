@@ -5,7 +5,7 @@ import { NO_USER_ID } from '../../../functions/answers/reading/context.ts';
 import type { ApiDeps, ApiError } from '../../../functions/console/api/api-parts.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { API_PATH, createApi } from '../../../functions/console/api/create-api.ts';
-import { etagOf, outcomeAnswer } from '../../../functions/console/api/edits.ts';
+import { editResponse, formatEtag } from '../../../functions/console/api/edits.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import type { ApplyOutcome } from '../../../functions/core/limits/edit-outcomes.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/model.ts';
@@ -73,7 +73,7 @@ export function refusalError(status: number, { message, remedy }: ApiRefusal['er
 }
 
 /** The same where it has to be there. @throws {UsageError} for what is not there or cannot be meant, {Error} with the remedy for all else. */
-export async function answeredInProcess<Response extends ClientResponse<unknown>>(
+export async function readInProcess<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response>> {
   const answer = await answerOf(asking);
@@ -85,7 +85,7 @@ export async function found<Response extends ClientResponse<unknown>>(
   asking: Promise<Response>,
 ): Promise<AnswerOf<Response> | undefined> {
   const response = await asking;
-  return response.status === 404 ? undefined : answeredInProcess(Promise.resolve(response));
+  return response.status === 404 ? undefined : readInProcess(Promise.resolve(response));
 }
 
 export async function allPages<Page extends { readonly next?: string }>(
@@ -124,20 +124,20 @@ export type SentEdit = Parameters<EditsCall>[0]['json']['edits'][number];
 
 export type EditAnswer = Awaited<ReturnType<typeof answerOf<Awaited<ReturnType<EditsCall>>>>>;
 
-export const ofSet = (set: string | undefined) => ({ 'if-match': etagOf(set) });
+export const ifMatchSet = (set: string | undefined) => ({ 'if-match': formatEtag(set) });
 
 export const liveSet = async (api: ApiClient): Promise<SetView | undefined> =>
-  setAnswered(await answeredInProcess(api.limits.$get()));
+  readSetView(await readInProcess(api.limits.$get()));
 
-export function setAnswered({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswer): SetView | undefined {
+export function readSetView({ set, edit = 0, atMs = 0, ...change }: LiveSetAnswer): SetView | undefined {
   const { actor = '', why = '', source = '', base } = change;
   if (set === undefined) return undefined;
   return setShown({ set, edit }, { atMs, actor, why, source, ...(base !== undefined && { base }) });
 }
 
 /** Gives an outcome of limit edits in this process the form of the API's answer. */
-export function answerOfDesk(outcome: ApplyOutcome): EditAnswer {
-  const { status, body } = outcomeAnswer(outcome, () => true);
+export function editAnswer(outcome: ApplyOutcome): EditAnswer {
+  const { status, body } = editResponse(outcome, () => true);
   const answer: ApiAnswer<unknown> =
     status === 200 || status === 202 ? { ok: true, body } : { ok: false, status, refused: body };
   return answer as EditAnswer;

@@ -3,12 +3,12 @@ import { compareAll } from '../../../functions/answers/backtest/count-edit.ts';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { apiClient } from '../../../functions/console/api/client.ts';
-import { tellOwnerBy } from '../../../functions/console/api/tell-owner.ts';
+import { createOwnerNotifier } from '../../../functions/console/api/notify-owner.ts';
 import { type LedgerClock, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits } from '../../../functions/core/limits/create-limit-edits.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
@@ -32,9 +32,9 @@ import {
   storeWith,
   withOpened,
 } from '../open-ledger.ts';
+import { progressOf, watched } from '../reconcile/progress.ts';
 import { directoryInForce, type RulesFlags, rulesFiles } from '../rules-flags.ts';
-import { progressOf, watched } from '../truth/progress.ts';
-import { type ApiClient, answeredInProcess, apiInProcess } from './api-in-process.ts';
+import { type ApiClient, apiInProcess, readInProcess } from './api-in-process.ts';
 
 export interface BudgetContext {
   readonly api: ApiClient;
@@ -67,7 +67,7 @@ async function withContext<T>(
 ): Promise<T> {
   const files = readFiles(flags, io);
   // The report's --console is for its links.
-  const console = 'topic' in flags ? undefined : consoleAsked(flags, io);
+  const console = 'topic' in flags ? undefined : chooseConsole(flags, io);
   if (console !== undefined) {
     if (flags.actor !== undefined)
       throw new UsageError('--actor belongs to --ledger: the console knows who you are');
@@ -88,13 +88,13 @@ export async function withApi<T>(
   ask: (api: ApiClient, books?: BudgetContext) => Promise<T>,
   open?: OpenLedger,
 ): Promise<T> {
-  const console = consoleAsked(flags, io);
+  const console = chooseConsole(flags, io);
   if (console !== undefined) return ask(consoleClient(console, io));
-  return withBooks(flags, io, (books) => ask(books.api, books), open);
+  return withTable(flags, io, (books) => ask(books.api, books), open);
 }
 
 /** The same for read-only commands. Missing tables are empty, and a named file of limits replaces the published ones. */
-export const withBooks = <T>(
+export const withTable = <T>(
   flags: ContextFlags,
   io: TerminalIo,
   ask: (books: BudgetContext) => Promise<T>,
@@ -124,13 +124,13 @@ async function contextOn(
   const yaml = readYaml(paths.limits);
   const packed: LimitsDocument = isRecord(yaml.value) ? yaml.value : {};
   const zone = rollupZone(io);
-  const desk = createLimitsDesk({
+  const limitEdits = createLimitEdits({
     ...{ table, policy, packed, ledger, clock, zone },
     directory: async () => directory,
     newId: () => randomBytes(5).toString('hex'),
   });
   const read = createConsoleRead({
-    ...{ desk, policy, ledger, usage, books, zone, clock },
+    ...{ limitEdits, policy, ledger, usage, books, zone, clock },
     // The functions note openings, by clocks that are checked.
     limitTable: storeWith<LimitTable>(table, { putOpening: async (opening) => opening }),
     packedLimits: limitsIn(yaml, policy, directory).model,
@@ -140,17 +140,19 @@ async function contextOn(
     recentJobIds: () => recentIds(tables, ledger),
   });
   const reports = { ledger: createLedger({ store: storeWith(store, withoutAbsent({ announce })) }), origin };
-  const tellOwner = topic === undefined ? undefined : standIn(io, reportSender)(topic, reports);
+  const notifyOwner = topic === undefined ? undefined : standIn(io, reportSender)(topic, reports);
   const parts = {
-    ...{ desk, read, policy, directory: async () => directory, clock, source: 'cli' },
-    ...withoutAbsent({ origin, tellOwner }),
+    ...{ limitEdits, read, policy, directory: async () => directory, clock, source: 'cli' },
+    ...withoutAbsent({ origin, notifyOwner }),
   };
   const apiOf = (name: string): ApiClient => apiInProcess(parts, name);
   return { api: apiOf('administrator'), apiOf, policy, directory, packedFile: paths.limits };
 }
 
-export const reportSender = (topicArn: string, deps: Omit<Parameters<typeof tellOwnerBy>[0], 'notify'>) =>
-  tellOwnerBy({ ...deps, notify: snsNotifier({ topicArn }) });
+export const reportSender = (
+  topicArn: string,
+  deps: Omit<Parameters<typeof createOwnerNotifier>[0], 'notify'>,
+) => createOwnerNotifier({ ...deps, notify: snsNotifier({ topicArn }) });
 
 /** Ids that the sweep saw, and those of live jobs; without either, the newest of the whole ledger. */
 async function recentIds({ sweepMarks, store }: LedgerAccess, ledger: Ledger): Promise<readonly number[]> {
@@ -180,17 +182,16 @@ const PAGE_GROUPS = '100';
 const PAGES_MAX = 20;
 
 /** Returns the console's address from flag or variable; undefined: use a table. @throws {UsageError} */
-export function consoleAsked(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'>): string | undefined {
+export function chooseConsole(flags: LedgerFlags, { env }: Pick<TerminalIo, 'env'>): string | undefined {
   const namesTable = [flags.ledger, flags.instance, flags.region, flags.endpoint].some(
     (flag) => flag !== undefined,
   );
-  if (flags.console !== undefined && namesTable)
-    throw new UsageError('--console and --ledger: expected one of them');
+  if (flags.console !== undefined && namesTable) throw new UsageError('--console and --ledger: expected one');
   const named = flags.console ?? (namesTable ? undefined : env[ENV_CONSOLE]);
   return named ? readOrigin(named) : undefined;
 }
 
-export const mayAskConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
+export const canUseConsole = (origin: string, { env }: Pick<TerminalIo, 'env'>): boolean =>
   Boolean(env[ENV_ID_TOKEN]) || readSession(origin, env) !== undefined;
 
 /** @throws {UsageError} without a sign-in there. */
@@ -226,7 +227,7 @@ async function directorySeen(api: ApiClient): Promise<Directory> {
   let cursor: string | undefined;
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const query = { sort: 'name' as const, max: PAGE_GROUPS, ...(cursor !== undefined && { cursor }) };
-    const seen = await answeredInProcess(api.groups.$get({ query }));
+    const seen = await readInProcess(api.groups.$get({ query }));
     for (const { groupId: id, parentId, path, personal } of seen.rows)
       if (id !== undefined)
         groups.set(id, { id, path, personal, ...(parentId !== undefined && { parentId }) });

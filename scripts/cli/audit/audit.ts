@@ -6,13 +6,13 @@ import { command, orElse, print, required, text } from '../../terminal/define.ts
 import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
 import { found } from '../api/api-in-process.ts';
-import { withBooks } from '../api/open-api.ts';
+import { withTable } from '../api/open-api.ts';
+import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { runsOf } from '../reconcile/gitlab-runs.ts';
+import { progressOf } from '../reconcile/progress.ts';
 import { money } from '../report/shadow-words.ts';
 import { rulesFiles, SOURCE_FLAGS } from '../rules-flags.ts';
 import { readStatement } from '../statement/statement.ts';
-import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { runsOf } from '../truth/gitlab-runs.ts';
-import { progressOf } from '../truth/progress.ts';
 import { type BookedCharge, type ChargeComparison, compareCharges } from './recompute/compare-charges.ts';
 import { bookOfDeployments, bookOfDocument } from './recompute/prices.ts';
 
@@ -35,7 +35,7 @@ count. The month must be younger than 90 days: its records are read.`,
   run: async ({ flags }, io) => {
     const { month, group } = flags;
     const place = readGitLabPlace(flags, io);
-    const { statement, stored } = await withBooks(flags, io, async ({ api, directory }) => {
+    const { statement, stored } = await withTable(flags, io, async ({ api, directory }) => {
       const stated = await readStatement(api, month, { group, by: 'job' }, directory);
       const span = { from: String(stated.startMs), until: String(stated.endMs) };
       return { statement: stated, stored: await found(api.prices.$get({ query: span })) };
@@ -46,7 +46,7 @@ count. The month must be younger than 90 days: its records are read.`,
     const readPolicy = () => bookOfDocument(readUserFile(resolve(io.cwd, policy), `--policy "${policy}"`));
     const prices =
       deployed && stored
-        ? { kind: 'deployed', editions: stored.editions.length, sinceMs: deployed.sinceMs }
+        ? { kind: 'deployed', priceTexts: stored.priceTexts.length, sinceMs: deployed.sinceMs }
         : { kind: 'document', file: policy };
     const booked = bookedCharges(statement);
     const progress = progressOf('jobs read from GitLab', io);
@@ -94,7 +94,7 @@ function auditText(
     sinceMs === undefined
       ? 'No deployment stored its prices: those of the policy document were taken.'
       : sinceMs > startMs &&
-        `Prices are stored since ${instantText(sinceMs, zone)}: jobs before are taken at the first of them.`,
+        `Prices are stored since ${instantText(sinceMs, zone)}: earlier jobs use the first prices.`,
     open > 0 && `${open} jobs still run: they were not compared.`,
     edge > 0 && `${edge} jobs were created before the month and are not charged in it: see the month before.`,
     byRequest > 0 &&

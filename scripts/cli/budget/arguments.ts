@@ -12,7 +12,7 @@ import { UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { text, toggle } from '../../terminal/define.ts';
-import { answeredInProcess } from '../api/api-in-process.ts';
+import { readInProcess } from '../api/api-in-process.ts';
 import type { BudgetContext } from '../api/open-api.ts';
 import { LEDGER_FLAGS } from '../ledger-flags.ts';
 
@@ -26,7 +26,7 @@ export const BUDGET_FLAGS = {
   ...LEDGER_FLAGS,
 };
 
-export const ACTOR_FLAG = text('<name>', 'who does it (default: the user of this machine)');
+export const ACTOR_FLAG = text('<name>', 'the author (default: the user of this machine)');
 
 export const REASON_FLAG = text('<text>', 'why, for the change log (needed unless it is a dry run)');
 export const BASE_FLAG = text(
@@ -68,7 +68,7 @@ function shortText(given: string | undefined, flag: string, what: string, charac
 }
 
 export const readActor = ({ actor }: { readonly actor?: string | undefined }, io: TerminalIo): string =>
-  shortText(actor ?? standIn(io, osUserName)(), 'actor', 'who does this', 200);
+  shortText(actor ?? standIn(io, osUserName)(), 'actor', 'the author', 200);
 
 export const readReason = (reason: string | undefined, flag = 'reason'): string =>
   shortText(reason, flag, 'why', 500);
@@ -83,7 +83,7 @@ export function readDayFlag(given: string, flag: string): string {
 export const SUBJECT_HELP =
   'a full path such as acme/payments, or GitLab\'s id; also instance, a project\'s path, project/7, runner-class/large, user/5, personal, "groups/acme/team-*", or group/101/each/pipeline';
 
-export function subjectOfWord(word: string, directory: Directory): string {
+export function parseSubject(word: string, directory: Directory): string {
   const { groupByPath, projectByPath } = directory;
   const group = groupByPath.get(pathKey(word));
   if (group !== undefined) return `group/${group.id}`;
@@ -104,7 +104,7 @@ export async function knownSubject(
   word: string,
   { api, directory, policy }: Pick<BudgetContext, 'api' | 'directory' | 'policy'>,
 ): Promise<string> {
-  const subject = subjectOfWord(word, directory);
+  const subject = parseSubject(word, directory);
   const [kind, name = ''] = subject.split('/');
   const classes = runnerClassNames(policy.prices);
   const isUnknown =
@@ -119,9 +119,9 @@ export async function knownSubject(
   );
 }
 
-export function subjectWord(subject: string, directory: Directory): string {
+export function subjectText(subject: string, directory: Directory): string {
   const cap = capOf(subject);
-  if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectWord(cap.place, directory)}`;
+  if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectText(cap.place, directory)}`;
   const [kind, id] = subject.split('/');
   if (kind === 'group') return directory.groupById.get(Number(id))?.path ?? subject;
   return (kind === 'project' ? directory.projectById.get(Number(id))?.path : undefined) ?? subject;
@@ -133,7 +133,7 @@ interface LimitChoice extends Pick<AmountWords, 'unit' | 'per'> {
 }
 
 const ownLimits = (subject: string, { api }: Pick<BudgetContext, 'api'>): Promise<readonly OwnLimit[]> =>
-  answeredInProcess(api.limits.own.$get({ query: { subject } }));
+  readInProcess(api.limits.own.$get({ query: { subject } }));
 
 export async function pickLimit(
   subject: string,

@@ -8,7 +8,7 @@ import { amountText } from '../../../policies/unit-texts.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { printable, type Screen, screenOf, wrapped } from '../../terminal/table.ts';
-import { type ApiAnswer, type EditAnswer, setAnswered } from '../api/api-in-process.ts';
+import { type ApiAnswer, type EditAnswer, readSetView } from '../api/api-in-process.ts';
 import { rollupZone } from '../ledger-flags.ts';
 import { type SetView, setText } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -91,7 +91,7 @@ export function printRefusal(
   const isStale = error.code === 'stale';
   const both = {
     base: refused.base ?? base ?? null,
-    live: (live && setAnswered(live)) ?? null,
+    live: (live && readSetView(live)) ?? null,
     mine,
     theirs,
   };
@@ -113,7 +113,7 @@ function editedText(body: Edited, { currency, io }: OutcomeFormat): string {
   const rows = changeRowsText(body.rows, currency, io);
   if (body.outcome === 'needs_approval') {
     const { request, who } = body;
-    return `Nothing was changed yet.\n${rows}Request ${request.id} waits for somebody else, who is ${who}: tollgate budget approve ${request.id}\n`;
+    return `Nothing was changed yet.\n${rows}Request ${request.id} waits for another user, who is ${who}: tollgate budget approve ${request.id}\n`;
   }
   if (body.outcome === 'unchanged') return 'It is so already; nothing was written.\n';
   return `${rows}${screenOf(io).good('live')}  set ${body.set}, edit ${body.edit}\n`;
@@ -149,7 +149,7 @@ function staleText({ base, live, mine, theirs }: BothVersions, { currency, io }:
   return [
     `Nothing was changed: this is an edit of ${base === null ? 'no set' : `set ${base}`}, and another one is live.\n`,
     live === null ? '' : setText(live, rollupZone(io), screen),
-    mine === null ? 'What it was an edit of is gone.\n' : part('theirs', theirs) + part('mine', mine),
+    mine === null ? 'The limit that it edited is gone.\n' : part('theirs', theirs) + part('mine', mine),
     'Look at both, and make the edit again.\n',
   ].join('');
 }
@@ -195,7 +195,7 @@ export function printPreview(
         `${needsConfirmation.length} of these change an amount more than threefold, or a mode to a milder one: --confirm is needed\n`,
       ),
     needsApproval.length > 0 &&
-      screen.warn('somebody else has to approve this: it gives more than half as much again\n'),
+      screen.warn('another user must approve this: it gives more than 50 % on top\n'),
     ...lockout.map((each) => screen.bad(`${printable(each)}: --confirm is needed\n`)),
   ];
   io.out(`${lines.filter(Boolean).join('')}Nothing was written.\n`);

@@ -8,7 +8,7 @@ import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, readChoice, text, toggle, word } from '../../terminal/define.ts';
 import { amounts, printable, right, screenOf, textLines } from '../../terminal/table.ts';
 import { readUserBytes } from '../../terminal/user-file.ts';
-import { answerOf, countToTheEnd, liveSet, ofSet } from '../api/api-in-process.ts';
+import { answerOf, countToTheEnd, ifMatchSet, liveSet } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import { NOTHING_LIVE } from '../limits/live-set.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -83,7 +83,7 @@ missing column or limit changes nothing.`,
   ],
   exits: EDIT_EXITS,
   run: async ({ flags, words }, io) => {
-    if (flags.apply && flags['dry-run']) throw new UsageError('--apply and --dry-run: expected one of them');
+    if (flags.apply && flags['dry-run']) throw new UsageError('--apply and --dry-run: expected one');
     const actor = readActor(flags, io);
     const why = flags.apply ? readReason(flags.reason) : 'dry run';
     const file = resolve(io.cwd, words.file);
@@ -100,7 +100,7 @@ missing column or limit changes nothing.`,
         ...(flags.confirm && { confirmed: 'yes' as const }),
         ...(!flags.apply && { dry_run: 'yes' as const, backtest: 'yes' as const }),
       };
-      const headers = { 'content-type': 'text/csv', ...(flags.base !== undefined && ofSet(set)) };
+      const headers = { 'content-type': 'text/csv', ...(flags.base !== undefined && ifMatchSet(set)) };
       const request = { init: { body: bytes, headers } };
       const answer = await countToTheEnd(
         (on) => answerOf(limits.import.$post({ query: { ...query, ...on }, header: {} }, request)),

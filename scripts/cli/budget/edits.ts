@@ -1,4 +1,5 @@
 import type { BacktestAnswer, OwnLimit } from '../../../functions/answers/limits/models.ts';
+import { SCALED_KINDS } from '../../../functions/core/limits/edit-model.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
@@ -24,7 +25,7 @@ import {
   word,
 } from '../../terminal/define.ts';
 import { screenOf } from '../../terminal/table.ts';
-import { answerOf, countToTheEnd, liveSet, ofSet, type SentEdit } from '../api/api-in-process.ts';
+import { answerOf, countToTheEnd, ifMatchSet, liveSet, type SentEdit } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../ledger-flags.ts';
 import { NOTHING_LIVE, setText } from '../limits/live-set.ts';
@@ -33,13 +34,13 @@ import {
   EDIT_EXITS,
   EDIT_FLAGS,
   neededLimit,
+  parseSubject,
   pickLimit,
   readActor,
   readAmountWords,
   readDayFlag,
   readReason,
   SUBJECT_HELP,
-  subjectOfWord,
 } from './arguments.ts';
 import {
   editProblemText,
@@ -106,7 +107,7 @@ async function makeEdit(
 ): Promise<ExitCode> {
   const { limits } = apiOf(actor);
   const format: OutcomeFormat = { currency: policy.currency, json: flags.json, io };
-  const [header, edits] = [ofSet(set), [...made]];
+  const [header, edits] = [ifMatchSet(set), [...made]];
   if (!flags['dry-run']) {
     const json = { edits, why, confirmed: flags.confirm };
     return printOutcome(await answerOf(limits.edits.$post({ header, json })), set, format);
@@ -202,7 +203,7 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
     );
     if (amountWords.length === 0 && Object.keys(fields).length === 0)
       throw new UsageError('expected a group and an amount such as 500 EUR/month, or a field such as --mode');
-    const subject = subjectOfWord(group, budget.directory);
+    const subject = parseSubject(group, budget.directory);
     const written: Partial<AmountWords> =
       amountWords.length === 0 ? {} : readAmountWords(amountWords, currency);
     const { amount, per } = written;
@@ -235,7 +236,7 @@ const budgetRemove = editing({
   words: { group: word('<group>', SUBJECT_HELP), limit: word('<limit>', 'its id: money-month') },
   examples: ['tollgate budget remove acme/payments money-month --reason "reorganized"'],
   edits: async ({ words: { group, limit: id } }, budget) => {
-    const subject = subjectOfWord(group, budget.directory);
+    const subject = parseSubject(group, budget.directory);
     const limit = await neededLimit(subject, { word: group, id }, budget);
     return [{ kind: 'remove', subject, limit: limit.id }];
   },
@@ -253,13 +254,13 @@ const budgetScale = editing({
   },
   expects: 'a group and a share such as +8%',
   flags: {
-    unit: choice('<unit>', 'which limits (default: money): ', ['money', 'minutes', 'jobs']),
+    unit: choice('<unit>', 'limits of this kind (default: money): ', SCALED_KINDS),
     round: text('<step>', 'to the nearest multiple: 10, 0.5 (default: to the last digit)'),
     only: toggle('its own limits, without those below it'),
   },
   examples: ['tollgate budget scale acme +8% --round 10 --dry-run'],
   edits: ({ flags: { unit, round, only }, words: { group, share: by } }, { directory }) => {
-    const subject = subjectOfWord(group, directory);
+    const subject = parseSubject(group, directory);
     return [{ kind: 'scale', subject, by, ...withoutAbsent({ unit, round }), ...(only && { below: false }) }];
   },
 });

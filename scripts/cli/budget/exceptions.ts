@@ -17,19 +17,19 @@ import {
   word,
 } from '../../terminal/define.ts';
 import { printable } from '../../terminal/table.ts';
-import { answeredInProcess, answerOf, type SentEdit } from '../api/api-in-process.ts';
+import { answerOf, readInProcess, type SentEdit } from '../api/api-in-process.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
   ACTOR_FLAG,
   BUDGET_FLAGS,
   neededLimit,
+  parseSubject,
   readActor,
   readAmountWords,
   readDayFlag,
   readReason,
   SUBJECT_HELP,
-  subjectOfWord,
-  subjectWord,
+  subjectText,
 } from './arguments.ts';
 import { amountDifferenceText } from './change-text.ts';
 import { editing } from './edits.ts';
@@ -61,7 +61,7 @@ const budgetGrant = editing({
     const { until, ticket, from = `${new Date(io.nowMs()).toISOString().slice(0, 19)}Z` } = flags;
     const reason = readReason(flags.reason);
     const { currency } = budget.policy;
-    const subject = subjectOfWord(group, budget.directory);
+    const subject = parseSubject(group, budget.directory);
     const example = `+200 or +200 ${currency}; --limit says which limit`;
     const { amount, unit, per } = readAmountWords(words, currency, example);
     const wanted = { word: group, id: flags.limit, ...withoutAbsent({ unit, per }) };
@@ -85,11 +85,11 @@ const freeze = editing({
   about:
     'Stops all jobs of a group and below it from starting; running jobs finish. Each stopped job shows the reason.',
   words: { group: word('<group>', SUBJECT_HELP) },
-  flags: { from: FROM, until: UNTIL, owner: text('<name>', 'whom a stopped developer may ask') },
+  flags: { from: FROM, until: UNTIL, owner: text('<name>', 'the contact for stopped developers') },
   examples: ['tollgate freeze acme/payments --until 2026-12-31 --reason "year end"'],
   edits: ({ flags, words: { group } }, { directory }) => {
     const { from, until, owner } = flags;
-    const subject = subjectOfWord(group, directory);
+    const subject = parseSubject(group, directory);
     return [
       { kind: 'freeze', subject, reason: readReason(flags.reason), ...withoutAbsent({ from, until, owner }) },
     ];
@@ -107,10 +107,10 @@ const unfreeze = editing({
   },
   examples: ['tollgate unfreeze acme/payments --reason "closed"'],
   edits: async ({ words: { freeze: given } }, { api, directory }) => {
-    const exceptions = await answeredInProcess(api.exceptions.$get({ query: {} }));
+    const exceptions = await readInProcess(api.exceptions.$get({ query: {} }));
     const all = exceptions.filter(({ kind }) => kind === 'freeze');
     if (all.some(({ id }) => id === given)) return [{ kind: 'unfreeze', freeze: given }];
-    const subject = subjectOfWord(given, directory);
+    const subject = parseSubject(given, directory);
     const [found, ...others] = all.filter((each) => each.subject === subject).map(({ id }) => id);
     if (found === undefined)
       throw new UsageError(`${given}: is not frozen itself; expected a group that is, or a freeze's id`);
@@ -141,7 +141,7 @@ afterwards: tollgate breakglass ls, end and review.`,
   flags: {
     users: text('<ids>', "GitLab's user ids: 5,6", readUsers),
     protected: toggle('jobs on protected refs; with --users both must hold'),
-    jobs: required(text('<n>', 'how many jobs at most', whole(1, 10_000))),
+    jobs: required(text('<n>', 'the largest number of jobs', whole(1, 10_000))),
     per: choice('<period>', '(default: once, for the whole time) ', ['hour', 'day', 'once']),
     from: FROM,
     until: required(UNTIL),
@@ -153,10 +153,10 @@ afterwards: tollgate breakglass ls, end and review.`,
   edits: ({ flags, words: { group } }, { directory }) => {
     const { users, jobs, per, from, until, ticket } = flags;
     if (users === undefined && !flags.protected)
-      throw new UsageError('--users or --protected: expected one of them, or it would let everybody in');
+      throw new UsageError('--users or --protected: expected one, or it would let all users in');
     const glass: SentEdit = {
       kind: 'breakglass',
-      ...{ subject: subjectOfWord(group, directory), jobs, until, reason: readReason(flags.reason) },
+      ...{ subject: parseSubject(group, directory), jobs, until, reason: readReason(flags.reason) },
       ...(flags.protected && { protected: true }),
       ...withoutAbsent({ users, per, from, ticket }),
     };
@@ -192,7 +192,7 @@ const breakglassLs = command({
   examples: ['tollgate breakglass ls --ledger tollgate-ledger'],
   run: ({ flags }, io) =>
     withBudget(flags, io, async ({ api }) => {
-      const breakglasses = await answeredInProcess(api.breakglass.$get());
+      const breakglasses = await readInProcess(api.breakglass.$get());
       return print(io, flags, { breakglasses }, (screen) => {
         if (breakglasses.length === 0) return 'No glass was broken.\n';
         const titles = ['id', 'state', 'on', 'jobs', 'until', 'by', 'why'];
@@ -221,14 +221,14 @@ const budgetRequests = command({
     const actor = readActor(flags, io);
     return withBudget(flags, io, async ({ apiOf, directory, policy }) => {
       const api = apiOf(actor);
-      const found = await answeredInProcess(api.requests.$get());
+      const found = await readInProcess(api.requests.$get());
       const requests = flags.all ? found : found.filter(({ state }) => state === 'pending');
       return print(io, flags, { requests }, (screen) => {
         if (requests.length === 0) return `${flags.all ? 'There is no request.' : 'No request waits.'}\n`;
         const rows = requests.map((request: LimitRequest) => {
           const { id, state, subject, limit, from = '', until = '', requestedBy, reason } = request;
           const what = requestedText(request, policy.currency);
-          const group = subjectWord(subject, directory);
+          const group = subjectText(subject, directory);
           return [id, state, group, limit, what, from, until, requestedBy, reason].map(printable);
         });
         return screen.table(REQUEST_TITLES, rows);
@@ -253,8 +253,8 @@ const deciding = (verb: 'approve' | 'decline'): Command =>
       const { note } = flags;
       const json =
         verb === 'decline'
-          ? { verdict: verb, note: readReason(note, 'note') }
-          : { verdict: verb, ...withoutAbsent({ note }) };
+          ? { decision: verb, note: readReason(note, 'note') }
+          : { decision: verb, ...withoutAbsent({ note }) };
       const actor = readActor(flags, io);
       return withBudget(flags, io, async ({ apiOf }) => {
         const { requests } = apiOf(actor);

@@ -32,11 +32,11 @@ import {
   whole,
 } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
-import { allPages, answeredInProcess } from '../api/api-in-process.ts';
+import { allPages, readInProcess } from '../api/api-in-process.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { BUDGET_FLAGS, knownSubject, SUBJECT_HELP, subjectOfWord, subjectWord } from './arguments.ts';
+import { BUDGET_FLAGS, knownSubject, parseSubject, SUBJECT_HELP, subjectText } from './arguments.ts';
 import { changeRowsText } from './change-text.ts';
 
 const ROWS_SHOWN = 100;
@@ -54,7 +54,7 @@ that refuse jobs now come first. Amounts are those in force now: with grants and
     over: text('<percent>', 'only limits that are used and held to at least this', (given, flag) =>
       readWhole(flag, given.replace(/%$/, ''), 0, 1_000),
     ),
-    trouble: choice(
+    risk: choice(
       '<which>',
       'only limits that are used up; or that are used up, refuse jobs or run out before their period ends: ',
       RISK_FILTERS,
@@ -66,22 +66,22 @@ that refuse jobs now come first. Amounts are those in force now: with grants and
     all: toggle(`every row, not only the first ${ROWS_SHOWN}`),
     ...BUDGET_FLAGS,
   },
-  examples: ['tollgate budget ls --group acme --over 80%', 'tollgate budget ls --trouble used-up --json'],
+  examples: ['tollgate budget ls --group acme --over 80%', 'tollgate budget ls --risk used-up --json'],
   run: ({ flags }, io) =>
     withBudget(flags, io, async (budget) => {
-      const { group, search, kind, unit, trouble, sort, over } = flags;
+      const { group, search, kind, unit, risk, sort, over } = flags;
       const filter = {
         ...(group !== undefined && { below: await knownSubject(group, budget) }),
-        ...withoutAbsent({ search, kind, unit, trouble, sort, percent_min: over?.toString() }),
+        ...withoutAbsent({ search, kind, unit, risk, sort, percent_min: over?.toString() }),
       };
       const read = (max: number, from: { readonly cursor?: string }) =>
-        answeredInProcess(budget.api.budgets.$get({ query: { ...filter, ...from, max: String(max) } }));
+        readInProcess(budget.api.budgets.$get({ query: { ...filter, ...from, max: String(max) } }));
       const pages =
         flags.all || flags.json
           ? await allPages((from) => read(PAGE_ROWS, from))
           : ([await read(ROWS_SHOWN, {})] as const);
       const [page, rows] = [pages[0], pages.flatMap((each) => each.rows)];
-      const reconciliation = await answeredInProcess(budget.api.reconciliation.$get());
+      const reconciliation = await readInProcess(budget.api.reconciliation.$get());
       const value = { currency: page.currency, limits: rows.map(limitJson), reconciliation };
       return print(io, flags, value, (screen) =>
         listText({ ...page, rows }, flags.alerts, screen, reconciliation),
@@ -122,7 +122,7 @@ ids. tollgate report spend --group has what the groups below it used.`,
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
       const { subject, path, set, currency, rows } = await readLimitsOf(words.group, budget);
-      const exceptions = await answeredInProcess(budget.api.exceptions.$get({ query: { subject } }));
+      const exceptions = await readInProcess(budget.api.exceptions.$get({ query: { subject } }));
       const limits = rows.map((row) => {
         const { zone, softAmount = null, contact = null, costCenter = null, reason = null } = row;
         const own = row.subject === subject;
@@ -149,8 +149,8 @@ ids. tollgate report spend --group has what the groups below it used.`,
 async function readLimitsOf(word: string | undefined, budget: BudgetContext) {
   const subject = await knownSubject(word ?? 'instance', budget);
   const query = { holding: subject, max: '1000' } as const;
-  const { set, currency, rows } = await answeredInProcess(budget.api.budgets.$get({ query }));
-  return { subject, path: subjectWord(subject, budget.directory), set, currency, rows };
+  const { set, currency, rows } = await readInProcess(budget.api.budgets.$get({ query }));
+  return { subject, path: subjectText(subject, budget.directory), set, currency, rows };
 }
 
 function noteText(row: BudgetRow, currency: string): string {
@@ -159,7 +159,7 @@ function noteText(row: BudgetRow, currency: string): string {
   const notes = [
     shared &&
       `cohort ${cohort}: ${bareAmountText(shared.used, unit)} of ${amountText(shared.amount, unit, currency)} lent in use, ${bareAmountText(borrowed, unit)} of at most ${amountText(shared.mayBorrow, unit, currency)} borrowed`,
-    alerts && `${alerts}, to ${row.addressee}`,
+    alerts && `${alerts}, to ${row.recipient}`,
     lastAlertOf(row)?.text,
     costCenter && `cost center ${costCenter}`,
     contact && `ask ${contact}`,
@@ -181,7 +181,7 @@ function exceptionsText(all: readonly ExceptionRow[], directory: Directory, scre
   const titles = ['', 'id', 'on', 'what', 'from', 'until', 'by', 'why'];
   const rows = all.map(({ kind, id, subject, what, from, until, zone, by, reason }) =>
     [
-      ...[kind, id, subjectWord(subject, directory), what, edgeWords(from, 'start', zone)],
+      ...[kind, id, subjectText(subject, directory), what, edgeWords(from, 'start', zone)],
       ...[until === '' ? 'it is lifted' : edgeWords(until, 'end', zone), by, reason],
     ].map(printable),
   );
@@ -192,19 +192,19 @@ const budgetHistory = command({
   name: 'budget history',
   about: 'Lists who changed the limits, when, from what to what, why and where from; newest first.',
   words: { group: optionalWord('<group>', `only changes of it: ${SUBJECT_HELP}`) },
-  flags: { count: orElse(text('<n>', 'how many edits at most', whole(1, 100)), 10), ...BUDGET_FLAGS },
+  flags: { count: orElse(text('<n>', 'the largest number of edits', whole(1, 100)), 10), ...BUDGET_FLAGS },
   examples: ['tollgate budget history acme/payments --count 50'],
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
       const { api, directory, policy } = budget;
       const { group } = words;
-      const subject = group === undefined ? undefined : subjectOfWord(group, directory);
+      const subject = group === undefined ? undefined : parseSubject(group, directory);
       const edits: LogEntry[] = [];
       let before: string | undefined;
       // A page of a long log may be short.
       do {
         const query = { ...withoutAbsent({ subject, before }), max: String(flags.count - edits.length) };
-        const page = await answeredInProcess(api.limits.history.$get({ query }));
+        const page = await readInProcess(api.limits.history.$get({ query }));
         edits.push(...page.entries);
         before = page.next?.toString();
       } while (before !== undefined && edits.length < flags.count);
@@ -258,7 +258,7 @@ const modeInForce = ({ mode, rolledOutAs }: BudgetRow): BudgetRow['mode'] => rol
 
 function limitJson(row: BudgetRow): object {
   const { subject, id: limit, kind, unit, amount, per = null, settled: used = null, held = null } = row;
-  const { left = null, percent = null, owner = null, thresholds = [], addressee: told, forecast } = row;
+  const { left = null, percent = null, owner = null, thresholds = [], recipient: told, forecast } = row;
   const { each, refusing, alerts, cohort, borrowed, shared } = row;
   const { atMs, outcome = null } = forecast ?? {};
   const runsOut = atMs === undefined ? outcome : new Date(atMs).toISOString();

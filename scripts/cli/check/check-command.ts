@@ -149,7 +149,7 @@ function aboutText(
     `policy ${policy.version}`,
     instantText(nowMs, 'UTC'),
   ];
-  if (where === undefined) parts.push('no --project: rules and limits of groups cannot be told');
+  if (where === undefined) parts.push('no --project: rules and limits of groups cannot be checked');
   return parts.filter(Boolean).join(', ');
 }
 
@@ -217,7 +217,7 @@ function codeQuality(check: PipelineCheck, folder: string): readonly object[] {
     ...check.pipeline.notRead.map((what) => unread(`Not sure: ${what}`)),
     ...unreadOfJobs(check).map(([what, job]) => unread(`Job "${job.definedAs}" is not sure: ${what}`, job)),
     ...findingsOf(check)
-      .filter(({ kind }) => kind !== 'cannot tell')
+      .filter(({ kind }) => kind !== 'unknown')
       .map(({ check: { job }, rule, mode, text }) => {
         const verb = mode === 'enforce' ? 'would be rejected' : `is watched (${mode})`;
         const description = `Job "${job.definedAs}" ${verb} by rule ${rule}: ${text}`;
@@ -256,12 +256,12 @@ const totalJson = (check: PipelineCheck): object => ({
   ok: countOf(check, 'ok'),
 });
 
-function jobJson({ job, terms, verdict, rejects, watched, undecided, asks, results }: JobCheck): object {
+function jobJson({ job, terms, outcome, rejects, watched, undecided, asks, results }: JobCheck): object {
   const { name, stage, place, dependsOn, environment } = job;
   const { runnerClass, estimateSeconds, costMicros } = terms;
   return {
     ...{ name, stage, ...place, ...withoutAbsent({ dependsOn, environment }) },
-    ...{ runnerClass, estimateSeconds, costMicros, verdict, notRead: unreadBy(job), rejects, watched },
+    ...{ runnerClass, estimateSeconds, costMicros, outcome, notRead: unreadBy(job), rejects, watched },
     cannotTell: undecided,
     asks: asks.map(({ counter: _, ...ask }) => ask),
     rules: results.map(({ claims: _, ...result }) => result),

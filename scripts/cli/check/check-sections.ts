@@ -52,12 +52,12 @@ function sectionsOf({ check, before, now }: ShownCheck): readonly Section[] {
   const conditions = depending.flatMap((job) => (job.dependsOn ?? []).map((each) => [each, job] as const));
   const others = [...new Set(leftOut.map(({ definedAs }) => definedAs))];
   const run = countOf(check, 'rejected') > 0 ? 'Without the rejected jobs one run' : 'One run';
-  const unread = now === undefined ? '; what is left of them needs --console or --ledger' : '';
+  const unread = now === undefined ? '; remaining amounts need --console or --ledger' : '';
   const sections: readonly Section[] = [
-    { title: 'Whether the jobs run', entries: isCreated === 'yes' ? [] : [[created]] },
+    { title: 'Decisions', entries: isCreated === 'yes' ? [] : [[created]] },
     { title: 'Would be rejected', entries: found('rejects') },
     { title: 'Would be rejected now, as the limits stand', entries: found('rejects now') },
-    { title: 'Cannot tell', entries: found('cannot tell') },
+    { title: 'Unknown', entries: found('unknown') },
     { title: 'Only watched, the job runs', entries: found('watched') },
     { title: 'Costs that change', entries: before === undefined ? [] : lines(costChanges(check, before)) },
     { title: `${run} asks of the limits, as estimated${unread}`, entries: askEntries(check) },
@@ -155,7 +155,7 @@ function leftEntries(
       return fits ? [text] : [text, 'more is asked than is left'];
     },
   );
-  const hidden = `${limitsHidden} more ${limitsHidden === 1 ? 'limit' : 'limits'} whose figures are not told here`;
+  const hidden = `${limitsHidden} more ${limitsHidden === 1 ? 'limit' : 'limits'} with figures that are not shown`;
   if (limitsHidden > 0) entries.push([hidden]);
   if (!whole) entries.push(['Jobs and values that were not read may ask for more.']);
   return entries;
@@ -174,7 +174,7 @@ export function leftSection(now: CheckedPipeline, layout: Layout): string {
 export function checkText(shown: ShownCheck, layout: Layout, verbose: boolean): string {
   const { jobs, currency } = shown.check;
   const { columns, paint } = layout;
-  const titles = ['job', 'class', right('cost'), 'verdict', 'rules'];
+  const titles = ['job', 'class', right('cost'), 'outcome', 'rules'];
   const jobText = ({ job, results }: JobCheck): string => {
     const rows = results.map((result) => ruleRow(result, currency));
     return `${paint.strong(printable(job.name))}\n${ruleTable(rows, columns, paint)}`;
@@ -247,18 +247,18 @@ function jobRows(
   { columns, paint }: Layout,
 ): readonly (readonly string[])[] {
   const rows = groupsOf(checks, (check) => {
-    const { job, terms, verdict } = check;
-    return JSON.stringify([job.definedAs, classColumn(terms), terms.costMicros, verdict, reasonsOf(check)]);
+    const { job, terms, outcome } = check;
+    return JSON.stringify([job.definedAs, classColumn(terms), terms.costMicros, outcome, reasonsOf(check)]);
   });
   return rows.map(([first, ...more]) => {
-    const { job, terms, verdict } = first;
+    const { job, terms, outcome } = first;
     const count = 1 + more.length;
     const name = printable(count === 1 ? job.name : `${job.definedAs} (${count} jobs)`);
     return [
       shorten(name, Math.max(NAME_COLUMNS_MIN, Math.floor(columns / 3))),
       printable(classColumn(terms)),
       amountText(terms.costMicros * count, 'micros', currency, 'up'),
-      paint[TONES[verdict]](verdict),
+      paint[TONES[outcome]](outcome),
       printable(reasonsOf(first)),
     ];
   });

@@ -1,9 +1,9 @@
-import type { AskedPipelineJob, CheckedPipeline } from '../../../functions/answers/job/model.ts';
+import type { CheckedPipeline, RequestedPipelineJob } from '../../../functions/answers/job/model.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
-import { consoleAsked, consoleClient, mayAskConsole, withBooks } from '../api/open-api.ts';
+import { type ApiClient, readInProcess } from '../api/api-in-process.ts';
+import { canUseConsole, chooseConsole, consoleClient, withTable } from '../api/open-api.ts';
 import { ENV_ID_TOKEN } from '../command-fetch.ts';
 import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation/place-flags.ts';
 import { type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
@@ -25,24 +25,24 @@ interface LiveAsk extends Omit<RequestOptions, 'jobId'> {
 export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: TerminalIo): Promise<LiveStep> {
   const { flags, place } = ask;
   if (flags.ledger === undefined) refuseTableFlags(flags);
-  const origin = consoleAsked(flags, io);
+  const origin = chooseConsole(flags, io);
   const isNamed = flags.ledger !== undefined || flags.console !== undefined;
   const flag = flags.ledger === undefined ? '--console' : '--ledger';
   const whose = whoseJobs(place, flags.ledger === undefined && Boolean(io.env[ENV_ID_TOKEN]));
   if (isNamed && whose === undefined)
-    throw new UsageError(`${flag}: whose budget? expected --project or --group`);
+    throw new UsageError(`${flag}: no group is given: expected --project or --group`);
   if (jobs.length === 0 || whose === undefined) return { code: EXIT.ok };
-  if (!isNamed && (origin === undefined || !mayAskConsole(origin, io))) return { code: EXIT.ok };
+  if (!isNamed && (origin === undefined || !canUseConsole(origin, io))) return { code: EXIT.ok };
   const askedJobs = jobs.map(({ job }, index) => jobAsked(requestForJob(job, { ...ask, jobId: index + 1 })));
   const decide = (api: ApiClient, by: object): Promise<CheckedPipeline> =>
-    answeredInProcess(api.check.$post({ json: { ...by, jobs: askedJobs } }));
+    readInProcess(api.check.$post({ json: { ...by, jobs: askedJobs } }));
   try {
     if (origin !== undefined) {
       const now = await decide(consoleClient(origin, io), whose);
       return { now: { ...now, decidedBy: 'console' }, code: EXIT.ok };
     }
     // The ledger's own directory says where a project is today.
-    const now = await withBooks(
+    const now = await withTable(
       flags,
       { ...io, nowMs: () => ask.nowMs },
       ({ api, directory }) => decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
@@ -74,7 +74,7 @@ export function jobAsked({
   jobStage: stage,
   jobTags = [],
   ...request
-}: AdmissionRequest): AskedPipelineJob {
+}: AdmissionRequest): RequestedPipelineJob {
   const { image, pullPolicies, dockerUser, kubernetesUser, environment, timeoutSeconds } = request;
   const { services, variables, hiddenVariables } = request;
   return {

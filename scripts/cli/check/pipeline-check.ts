@@ -21,7 +21,7 @@ import { allowedServiceVariables, allowedVariables } from '../evaluation/allowed
 import type { RequestPlace } from '../evaluation/place-flags.ts';
 import {
   codedReasonText,
-  isToldByGitLab,
+  isSentByGitLab,
   type LimitAsk,
   limitAskOf,
   needsText,
@@ -35,7 +35,7 @@ export interface JobCheck {
   readonly terms: Terms;
   readonly results: readonly RuleResult[];
   /** `ok`: no rule is against it, and all that it rests on was read; what is left of its limits is not known here. */
-  readonly verdict: 'rejected' | 'not sure' | 'ok';
+  readonly outcome: 'rejected' | 'not sure' | 'ok';
   readonly rejects: readonly Violation[];
   readonly watched: readonly Violation[];
   readonly undecided: readonly UndecidedRule[];
@@ -67,7 +67,7 @@ function checkJob(
     job,
     terms: evaluate(request, { ...rules, nowMs }).terms,
     results,
-    verdict: rejects.length > 0 ? 'rejected' : unsure || job.notRead !== undefined ? 'not sure' : 'ok',
+    outcome: rejects.length > 0 ? 'rejected' : unsure || job.notRead !== undefined ? 'not sure' : 'ok',
     rejects,
     watched: certain.filter(({ mode, exempt }) => mode !== 'enforce' && exempt !== true),
     undecided,
@@ -81,16 +81,16 @@ const certainViolations = ({ violations }: RuleResult, job: ExpandedJob): readon
     (each) =>
       unsetBehind(each, job).length === 0 &&
       (each.reason.code !== 'FIELD_MISSING' ||
-        (job.notRead === undefined && !isToldByGitLab(each.reason.field))),
+        (job.notRead === undefined && !isSentByGitLab(each.reason.field))),
   );
 
-const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isToldByGitLab);
+const isUnsure = ({ unproven }: RuleResult): boolean => unproven.some(isSentByGitLab);
 
 function readUndecided(result: RuleResult, job: ExpandedJob): UndecidedRule | undefined {
   const against = isUnsure(result) ? certainViolations(result, job) : [];
   const fields = [...result.missing, ...(against.length > 0 ? result.unproven : [])];
   const needs = new Set([
-    ...fields.filter(isToldByGitLab),
+    ...fields.filter(isSentByGitLab),
     ...fields.flatMap((field) => unsetInField(field, job.unsetVariables ?? {})),
     ...result.violations.flatMap((violation) => unsetBehind(violation, job)),
   ]);
@@ -122,13 +122,13 @@ function checkForms(
   const checks = [first, ...others.map(check)];
   const costOf = ({ terms }: JobCheck): number => terms.costMicros;
   const dearest = checks.reduce((most, each) => (costOf(each) > costOf(most) ? each : most));
-  const rejected = checks.find(({ verdict }) => verdict === 'rejected');
-  const unsure = checks.find(({ verdict }) => verdict === 'not sure');
+  const rejected = checks.find(({ outcome }) => outcome === 'rejected');
+  const unsure = checks.find(({ outcome }) => outcome === 'not sure');
   const rejects = unique(checks.flatMap((each) => each.rejects));
   const undecided = unique(checks.flatMap((each) => each.undecided));
   const watched = unique(checks.flatMap((each) => each.watched));
   const shared = { job, terms: dearest.terms, asks: dearest.asks, watched };
-  if (checks.every(({ verdict }) => verdict === 'rejected'))
+  if (checks.every(({ outcome }) => outcome === 'rejected'))
     return { ...first, ...shared, rejects, undecided };
   const needs = [
     ...new Set(forms.flatMap(({ unsetVariables = {} }) => unsetInField('tags', unsetVariables))),
@@ -141,7 +141,7 @@ function checkForms(
   return {
     ...(rejected ?? unsure ?? first),
     ...shared,
-    verdict: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
+    outcome: rejected === undefined && unsure === undefined ? 'ok' : 'not sure',
     rejects: [],
     undecided: [...undecided, ...ofSomeForms],
   };
@@ -258,7 +258,7 @@ export function checkPipeline(
 }
 
 /** The check as one word: `ok` only if everything was read and every job is ok. */
-export function resultOf(check: PipelineCheck): JobCheck['verdict'] {
+export function resultOf(check: PipelineCheck): JobCheck['outcome'] {
   if (countOf(check, 'rejected') > 0) return 'rejected';
   return isWhole(check) && countOf(check, 'ok') === check.jobs.length ? 'ok' : 'not sure';
 }
@@ -281,8 +281,8 @@ export const unreadBy = (job: ExpandedJob): readonly string[] => [
   ...new Set([job, ...(job.otherForms ?? [])].flatMap(({ notRead = [] }) => notRead)),
 ];
 
-export const countOf = ({ jobs }: PipelineCheck, verdict: JobCheck['verdict']): number =>
-  jobs.filter((each) => each.verdict === verdict).length;
+export const countOf = ({ jobs }: PipelineCheck, outcome: JobCheck['outcome']): number =>
+  jobs.filter((each) => each.outcome === outcome).length;
 
 interface RunAsk extends LimitAsk {
   readonly jobs: number;
@@ -295,7 +295,7 @@ interface RunAsk extends LimitAsk {
 /** In the order the jobs meet them. Jobs that are rejected ask for nothing. */
 function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
   const all = checks
-    .filter(({ verdict }) => verdict !== 'rejected')
+    .filter(({ outcome }) => outcome !== 'rejected')
     .flatMap(({ job: { stage }, asks }) => asks.map((ask) => ({ ...ask, stage })));
   const sum = (some: readonly LimitAsk[]): number => some.reduce((total, each) => total + each.asked, 0);
   return groupsOf(all, ({ counter }) => counterName(counter)).map((asks) => {
@@ -308,7 +308,7 @@ function runAsks(checks: readonly JobCheck[]): readonly RunAsk[] {
 }
 
 /** `rejects now`: by a console or ledger alone, above all for used-up limits. */
-type FindingKind = 'rejects' | 'rejects now' | 'cannot tell' | 'watched';
+type FindingKind = 'rejects' | 'rejects now' | 'unknown' | 'watched';
 
 export interface Finding {
   readonly kind: FindingKind;
@@ -323,21 +323,21 @@ export interface Finding {
 /** In the order of the jobs. @param now - rules that need more than the files have stay undecided. */
 export function findingsOf({ jobs, currency }: PipelineCheck, now?: CheckedPipeline): readonly Finding[] {
   return jobs.flatMap((check, index) => {
-    const { verdict, rejects, undecided, watched, results } = check;
+    const { outcome, rejects, undecided, watched, results } = check;
     type Rule = Pick<Finding, 'rule' | 'mode'>;
     const finding = (kind: FindingKind, { rule, mode }: Rule, text: string, message?: string): Finding => ({
       ...{ kind, rule, mode, text, message, check },
     });
     const textOf = ({ reason }: Violation): string => codedReasonText(reason, currency);
     const messageOf = ({ rule }: Rule): string | undefined => results.find(({ id }) => id === rule)?.message;
-    const late = (verdict === 'rejected' ? [] : (now?.jobs[index]?.reasons ?? [])).filter(
+    const late = (outcome === 'rejected' ? [] : (now?.jobs[index]?.reasons ?? [])).filter(
       ({ rule, mode, code }) =>
         mode === 'enforce' && code !== 'FIELD_MISSING' && !undecided.some((each) => each.rule === rule),
     );
     return [
       ...rejects.map((each) => finding('rejects', each, textOf(each), messageOf(each))),
       ...late.map((each) => finding('rejects now', each, `[${each.code}] ${each.text}`)),
-      ...undecided.map((each) => finding('cannot tell', each, undecidedText(each, currency))),
+      ...undecided.map((each) => finding('unknown', each, undecidedText(each, currency))),
       ...watched.map((each) => finding('watched', each, textOf(each))),
     ];
   });

@@ -1,6 +1,6 @@
 import type { ReadResult } from '../../../functions/answers/health/evidence.ts';
 import { judgeCanary } from '../../../functions/answers/health/judge-gitlab.ts';
-import { type HealthJudgement, heardAmong } from '../../../functions/answers/health/judged.ts';
+import { type HealthJudgement, recentRelays } from '../../../functions/answers/health/judged.ts';
 import { type ArmedReport, shadowReport } from '../../../functions/answers/rollout/shadow-report.ts';
 import type { AdminAnswer } from '../../../functions/core/gitlab/admin-calls.ts';
 import {
@@ -15,18 +15,18 @@ import {
 } from '../../../functions/core/gitlab/controller.ts';
 import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import type { RestCallDeps } from '../../../functions/core/gitlab/rest-call.ts';
-import type { RelayBeat } from '../../../functions/core/store/health-items.ts';
+import type { RelayHeartbeat } from '../../../functions/core/store/health-items.ts';
 import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, type ValuesOf } from '../../terminal/define.ts';
 import { printable, screenOf } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openLedger } from '../open-ledger.ts';
+import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { confirmOnTerminal, progressOf } from '../reconcile/progress.ts';
 import { armedRowsText } from '../report/shadow.ts';
 import { armedSentence } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { openRulesInForce, RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
-import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { agreedTo, progressOf } from '../truth/progress.ts';
 
 const FLAGS = {
   ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),
@@ -96,7 +96,7 @@ Warns if tollgate gitlab canary has not proven both answers, and asks if it foun
     if (!flags.yes && risks !== '') {
       if (!flags.json) io.err(statusText(status, false, io.columns));
       const remedy = `there is no terminal to ask; add --yes to arm although ${risks}`;
-      if (!(await agreedTo(io, `Arm, although ${risks}?`, remedy))) return EXIT.wouldReject;
+      if (!(await confirmOnTerminal(io, `Arm, although ${risks}?`, remedy))) return EXIT.wouldReject;
     }
     // GitLab's answer to a change need not say whether the controller is connected.
     const { state } = await found.controllers.set(controller.id, 'enabled');
@@ -174,9 +174,9 @@ interface ControllerStatus {
   readonly controller: RunnerController;
   readonly scopes: ReadResult<ControllerScopes>;
   /** Heartbeats in the table, newest first; none may be recent. */
-  readonly beats: ReadResult<readonly RelayBeat[]>;
+  readonly heartbeats: ReadResult<readonly RelayHeartbeat[]>;
   /** Those of the last two minutes: as long as the watchdog would wait. */
-  readonly heard: readonly RelayBeat[];
+  readonly heard: readonly RelayHeartbeat[];
   readonly forecast: ReadResult<ArmedReport>;
   readonly canary: ReadResult<HealthJudgement>;
   readonly nowMs: number;
@@ -185,25 +185,25 @@ interface ControllerStatus {
 const hasScope = ({ instance, runnerIds }: ControllerScopes): boolean => instance || runnerIds.length > 0;
 
 function findRefusal(status: ControllerStatus): 'no_scope' | 'no_relay' | undefined {
-  const { scopes, controller, beats, heard } = status;
+  const { scopes, controller, heartbeats, heard } = status;
   if (scopes.known && !hasScope(scopes.value)) return 'no_scope';
   if (heard.length > 0) return undefined;
   // A token used within the hour proves nothing about a relay whose heartbeats have stopped.
-  const silent = beats.known && beats.value.length > 0;
+  const silent = heartbeats.known && heartbeats.value.length > 0;
   return silent || controller.connected === false ? 'no_relay' : undefined;
 }
 
 const NO_BEATS = 'no relay writes heartbeats to this ledger';
 
-function listRisks({ forecast, scopes, beats, heard, canary }: ControllerStatus): readonly string[] {
+function listRisks({ forecast, scopes, heartbeats, heard, canary }: ControllerStatus): readonly string[] {
   const isProven = heard.every(({ schema }) => schema?.state === 'proven' && schema.placeholder !== true);
   const risks: string[] = [];
   if (!scopes.known) risks.push(`the scopes are not known (${scopes.why})`);
   if (heard.length === 0)
-    risks.push(`whether a relay is connected is not known (${beats.known ? NO_BEATS : beats.why})`);
+    risks.push(`it is unknown if a relay is connected (${heartbeats.known ? NO_BEATS : heartbeats.why})`);
   if (!isProven) risks.push("a relay's descriptors are not proven by real admission requests");
   if (canary.known && canary.value.severity === 'problem') risks.push(canary.value.text);
-  if (!forecast.known) risks.push(`how many jobs would fail is not known (${forecast.why})`);
+  if (!forecast.known) risks.push(`the number of jobs that would fail is unknown (${forecast.why})`);
   else if (forecast.value.wouldFail > 0)
     risks.push(`${forecast.value.wouldFail} of the last ${forecast.value.jobs} jobs would have failed`);
   return risks;
@@ -221,13 +221,13 @@ async function readStatus(
   const opened = await openIfAny(standIn(io, openLedger), flags, io);
   const nowMs = io.nowMs();
   if (!opened.known)
-    return { controller, scopes, beats: opened, heard: [], forecast: opened, canary: opened, nowMs };
+    return { controller, scopes, heartbeats: opened, heard: [], forecast: opened, canary: opened, nowMs };
   const { value: ledger } = opened;
   const lacks = (what: string) => ({ known: false, why: `${ledger.description} has no ${what}` }) as const;
   const progress = progressOf('jobs replayed', io);
   try {
     const all = await ledger.relayBeats?.();
-    const heard = heardAmong(all ?? [], nowMs);
+    const heard = recentRelays(all ?? [], nowMs);
     const canary = await ledger.canary?.();
     const rules = await openRulesInForce(flags, ledger, io);
     const { ifArmed } = await shadowReport(ledger.store, {
@@ -235,7 +235,7 @@ async function readStatus(
     });
     return {
       ...{ controller, scopes, heard, nowMs },
-      beats: all ? asKnown(all) : lacks('heartbeats'),
+      heartbeats: all ? asKnown(all) : lacks('heartbeats'),
       forecast: ifArmed.jobs > 0 ? asKnown(ifArmed) : lacks('job of that time'),
       canary: ledger.canary
         ? asKnown(judgeCanary(canary, heard, gitlabVersion, nowMs))
@@ -265,15 +265,15 @@ const MEANS: Readonly<Record<ControllerState, string>> = {
 };
 
 function statusJson(status: ControllerStatus): object {
-  const { controller, scopes, beats, heard, forecast, canary } = status;
+  const { controller, scopes, heartbeats, heard, forecast, canary } = status;
   const { id, description, state, connected } = controller;
   const orNull = <T>(read: ReadResult<T>): T | null => (read.known ? read.value : null);
   return {
     ...{ id, description, state, connected: connected ?? null },
     armed: state === 'enabled' ? (scopes.known ? hasScope(scopes.value) : null) : false,
     scopes: orNull(scopes),
-    relays: orNull(beats),
-    relaysHeard: beats.known ? heard.length : null,
+    relays: orNull(heartbeats),
+    relaysHeard: heartbeats.known ? heard.length : null,
     ifArmed: orNull(forecast),
     canary: orNull(canary),
     refusal: findRefusal(status) ?? null,
@@ -301,7 +301,7 @@ function statusText(status: ControllerStatus, colours: boolean, columns: number)
   const rows = [
     ['scope', orWhy(scopes, scopeText)],
     ['relays', relaysText(status)],
-    ['schema', [...new Set(schemas)].join('; ') || 'not known: no relay tells'],
+    ['schema', [...new Set(schemas)].join('; ') || 'unknown: no relay reports it'],
     ['answers', canaryText(status)],
     ['jobs', orWhy(forecast, armedSentence)],
   ] as const;
@@ -320,13 +320,13 @@ function scopeText({ instance, runnerIds }: ControllerScopes): string {
 const canaryText = ({ canary }: ControllerStatus): string =>
   orWhy(canary, ({ text, remedy }) => (remedy === undefined ? text : `${text}; ${remedy}`));
 
-function relaysText({ controller: { connected }, beats, heard, nowMs }: ControllerStatus): string {
+function relaysText({ controller: { connected }, heartbeats, heard, nowMs }: ControllerStatus): string {
   const streams = heard.reduce((sum, { openStreams }) => sum + openStreams, 0);
   const used =
     connected === undefined
       ? 'this GitLab does not say when the token was used'
       : `its token was ${connected ? '' : 'not '}used within the last hour`;
-  const relays = orWhy(beats, ([last]) => {
+  const relays = orWhy(heartbeats, ([last]) => {
     if (heard.length > 0) return `${heard.length} heard within two minutes, ${streams} streams`;
     if (last === undefined) return `not known: ${NO_BEATS}`;
     return `none heard for ${Math.floor((nowMs - last.atMs) / 60_000)} min`;

@@ -4,7 +4,7 @@ import { roundMs } from '../../../functions/core/ledger/recount-round.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { PRICES, type PriceName, type Prices, type Region } from './prices.ts';
 
-export interface CostQuestion {
+export interface CostInput {
   readonly jobsPerMonth: number;
   readonly batch: number;
   readonly rollupBatch: number;
@@ -103,7 +103,7 @@ export function expectedBatches(jobsPerMonth: number, relays: number) {
   };
 }
 
-export function estimate(question: CostQuestion) {
+export function estimate(question: CostInput) {
   const prices: Prices = PRICES[question.region];
   const quantities: Readonly<Record<CostPart, readonly Quantity[]>> = {
     ...{ always: alwaysQuantities(question), console: visitQuantities(question) },
@@ -134,13 +134,13 @@ export type Estimate = ReturnType<typeof estimate>;
 type Quantity = readonly [label: string, quantity: number, price: PriceName];
 
 /** An alarm on a formula is billed per metric. */
-export const monitoringOf = (question: Pick<CostQuestion, 'relays' | 'watchdog' | 'visits'>) => {
+export const monitoringOf = (question: Pick<CostInput, 'relays' | 'watchdog' | 'visits'>) => {
   const { visits, ...deployed } = question;
   const settings = { deadlineMs: 2_000, failurePolicy: 'admit', noticesMinutes: 15, metrics: true } as const;
   return monitoringCounts({ ...deployed, ...settings, console: visits !== undefined });
 };
 
-function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
+function alwaysQuantities(question: CostInput): readonly Quantity[] {
   const { relays, watchdog, natGateways } = question;
   const { watchdog: watching, ...always } = BY_THE_CLOCK;
   const scheduled = Object.values(watchdog ? BY_THE_CLOCK : always);
@@ -173,7 +173,7 @@ function alwaysQuantities(question: CostQuestion): readonly Quantity[] {
   ];
 }
 
-function visitQuantities({ visits = 0 }: CostQuestion): readonly Quantity[] {
+function visitQuantities({ visits = 0 }: CostInput): readonly Quantity[] {
   return [
     ['Console, reads', visits * VISIT.reads, 'readUnit'],
     ['Console, writes', visits * VISIT.writes, 'writeUnit'],
@@ -183,7 +183,7 @@ function visitQuantities({ visits = 0 }: CostQuestion): readonly Quantity[] {
   ];
 }
 
-function jobQuantities(question: CostQuestion) {
+function jobQuantities(question: CostInput) {
   const { batch, rollupBatch, counters, natGateways } = question;
   const deciding = { admit: 1 / batch, settle: WEBHOOKS_PER_JOB, 'settle-stream': 1 / batch };
   const rollups = 2 / rollupBatch;

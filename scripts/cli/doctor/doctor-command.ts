@@ -1,7 +1,7 @@
 import type { HealthView } from '../../../functions/answers/health/evidence.ts';
 import { readHealth } from '../../../functions/answers/health/judge-health.ts';
 import { gitlabUnknown, readGitLabHealth } from '../../../functions/answers/health/read-gitlab.ts';
-import { dynamoHealthLook } from '../../../functions/answers/health/read-health.ts';
+import { dynamoHealthCheck } from '../../../functions/answers/health/read-health.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { EXIT } from '../../terminal/command.ts';
@@ -9,7 +9,7 @@ import { command, print, text } from '../../terminal/define.ts';
 import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openTableAccess, withOpened } from '../open-ledger.ts';
-import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
 const NO_TOKEN = 'GitLab was not asked: --gitlab <url> and --token-file <file>';
@@ -29,7 +29,7 @@ npm run doctor is about the other end: what a router sends, before anything is d
     controller: CONTROLLER_FLAG,
     'webhook-url': text(
       '<url>',
-      'where webhooks go, as the deployment prints it; needed if groups have a webhook of another Tollgate as well',
+      'the webhook address, as the deployment prints it; needed if groups have a webhook of another Tollgate as well',
     ),
   },
   examples: [
@@ -43,7 +43,7 @@ npm run doctor is about the other end: what a router sends, before anything is d
     const hasGitLab = values.gitlab !== undefined || values['token-file'] !== undefined;
     const place = hasGitLab ? readGitLabPlace(values, io) : undefined;
     return withOpened(openTableAccess, values, io, async ({ table, instance, description }) => {
-      const look = dynamoHealthLook({ table, instance });
+      const look = dynamoHealthCheck({ table, instance });
       const health = await readHealth({
         ...{ table, instance, zone, clock: { ...systemClock, nowMs: io.nowMs }, random: Math.random },
         deployed: async () => (await look.read())?.deployed ?? NOT_NOTED,

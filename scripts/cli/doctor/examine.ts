@@ -279,7 +279,7 @@ const FLAGS = {
   'key-file': text('<file>', `its key. ${ENV_CA_FILE} names the PEM file of a private authority`),
   wait: text(
     '<time>',
-    'how long to wait for an admission request: 5m, 0s for not at all (default: 60s)',
+    'time to wait for an admission request: 5m, 0s for not at all (default: 60s)',
     readTime,
   ),
   'allow-plaintext': toggle(

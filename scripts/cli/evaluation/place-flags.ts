@@ -21,7 +21,7 @@ export const PLACE_FLAGS = {
   unprotected: toggle('the ref is not protected'),
   source: text(
     '<source>',
-    'what started the pipeline: push, merge_request_event, schedule, web …',
+    'source of the pipeline: push, merge_request_event, schedule, web …',
     (given, flag) => readChoice(flag, given, PIPELINE_SOURCES),
   ),
   user: text('<id>', "GitLab's id of the user", whole(1, ID_MAX)),
@@ -63,20 +63,20 @@ export const readPlaceFlags = (flags: PlaceFlags, directory: Directory): Request
 export function placeInLedger(flags: PlaceFlags, directory: Directory) {
   const { projectId, namespaceId } = readPlaceFlags(flags, directory);
   if (projectId === undefined && namespaceId === undefined)
-    throw new UsageError('whose budget? expected --project or --group');
+    throw new UsageError('no group is given: expected --project or --group');
   return projectId === undefined ? withoutAbsent({ group: namespaceId }) : { project: projectId };
 }
 
 export function readRunFlags({ ref, source, user, ...flags }: PlaceFlags): RequestPlace {
   if (flags.protected && flags.unprotected)
-    throw new UsageError('--protected and --unprotected: expected one of them');
+    throw new UsageError('--protected and --unprotected: expected one');
   const refProtected = flags.protected || flags.unprotected ? flags.protected : undefined;
   return withoutAbsent({ ref, refProtected, pipelineSource: source, userId: user });
 }
 
 function whereabouts({ project, group }: PlaceFlags, directory: Directory): RequestPlace {
   if (project !== undefined && group !== undefined)
-    throw new UsageError('--project and --group: expected one of them, a project names its group');
+    throw new UsageError('--project and --group: expected one; a project names its group');
   if (group !== undefined) {
     const found = findGroup(group, directory);
     if (found === undefined) throw notInDirectory(`--group ${group}`, group, directory.groupByPath.keys());

@@ -39,7 +39,7 @@ export function ruleNowLines({ outcome, detail = '', violations }: RuleNowRow['n
     case 'matched':
       return ['nothing'];
     case 'missing':
-      return [`cannot tell: ${needsText(detail.split(', '))}`];
+      return [`unknown: ${needsText(detail.split(', '))}`];
     case 'exempt':
       return [`exempt: ${detail}`];
     case 'failed':
@@ -75,7 +75,7 @@ const IN_THE_FILE: ReadonlySet<string> = new Set<keyof AdmissionRequest>([
   'jobTags',
 ]);
 
-export const isToldByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
+export const isSentByGitLab = (field: string): boolean => !IN_THE_FILE.has(field.replace(/[.[].*$/, ''));
 
 export const needsText = (fields: readonly string[]): string => `needs ${fields.map(fieldText).join(', ')}`;
 

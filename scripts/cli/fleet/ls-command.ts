@@ -16,9 +16,9 @@ import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, readWhole, severalWords, toggle } from '../../terminal/define.ts';
 import { paintWhen, printable, right, table } from '../../terminal/table.ts';
 import { systemCause } from '../../terminal/user-file.ts';
-import { counted, pagesOf } from '../truth/compare-with-gitlab.ts';
-import { callsTo, type GitLabPlace, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { agreedTo, type Progress, progressOf } from '../truth/progress.ts';
+import { counted, pagesOf } from '../reconcile/compare-with-gitlab.ts';
+import { callsTo, type GitLabPlace, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { confirmOnTerminal, type Progress, progressOf } from '../reconcile/progress.ts';
 
 const fleetLs = command({
   name: 'fleet ls',
@@ -41,7 +41,7 @@ registered only by whether the runner has a creator. Makes two calls for each ru
     const notes = [
       rest.unreadable > 0 &&
         `${rest.unreadable} entries of GitLab's answers could not be read and are left out.\n`,
-      rest.cut && 'There are more runners than these: only so many are looked at.\n',
+      rest.cut && 'There are more runners: only this many are checked.\n',
     ].filter(Boolean);
     print(io, flags, { runners: reports, ...rest }, () => [fleetText(reports, io), ...notes].join(''));
     return flags.check && needsChange ? EXIT.wouldReject : EXIT.ok;
@@ -50,7 +50,7 @@ registered only by whether the runner has a creator. Makes two calls for each ru
 
 const STALE_MS = 7 * DAY_MS;
 
-function reportRunner(manned: MannedRunner, nowMs: number) {
+function reportRunner(manned: RunnerWithManagers, nowMs: number) {
   const { runner, managers } = manned;
   const registration = readRegistration(manned);
   // Machines stopped weeks ago run no jobs, so their version is irrelevant.
@@ -84,7 +84,7 @@ const REMEDIES = {
     'cannot use the job router, so their jobs pass Tollgate by: upgrade GitLab Runner to 18.11 or newer',
   router_by_environment:
     'use the job router only with FF_USE_JOB_ROUTER=true in the environment of the process (18.9, 18.10); since 18.11 it is FF_USE_JOB_ROUTER = true in [runners.feature_flags], and the environment does nothing',
-  router_not_told: 'have a version that GitLab does not tell, or none that can be read: look at the machine',
+  router_not_told: 'have an unknown or unreadable version: look at the machine',
 } as const;
 type Finding = keyof typeof REMEDIES;
 const FINDINGS = Object.keys(REMEDIES) as Finding[];
@@ -92,14 +92,14 @@ const FINDINGS = Object.keys(REMEDIES) as Finding[];
 const REGISTRATIONS = {
   registration_token: 'registration token',
   authentication_token: 'glrt- token',
-  not_told: 'not told',
+  not_told: 'unknown',
 } as const;
 
 const ROUTERS: Readonly<Record<ReturnType<typeof routerAccess>, string>> = {
   none: 'no',
   environment: 'by environment',
   feature_flag: 'by feature flag',
-  unknown: 'not told',
+  unknown: 'unknown',
 };
 
 function fleetText(reports: readonly ReturnType<typeof reportRunner>[], io: TerminalIo): string {
@@ -126,13 +126,13 @@ function fleetText(reports: readonly ReturnType<typeof reportRunner>[], io: Term
   return `${list}\n${remedies.length === 0 ? '' : `Runners that\n${remedies.join('')}`}`;
 }
 
-export interface MannedRunner {
+export interface RunnerWithManagers {
   readonly runner: FleetRunner;
   readonly managers: readonly RunnerManager[];
 }
 
 /** Registered with a registration token, which GitLab will remove, or created by a user (`glrt-…`). */
-function readRegistration({ runner: { createdBy } }: MannedRunner): keyof typeof REGISTRATIONS {
+function readRegistration({ runner: { createdBy } }: RunnerWithManagers): keyof typeof REGISTRATIONS {
   if (createdBy === undefined) return 'not_told';
   return createdBy === 'user' ? 'authentication_token' : 'registration_token';
 }
@@ -157,7 +157,7 @@ export async function readFleet(place: GitLabPlace, progress: Progress) {
     if (ids.size >= RUNNERS_MAX) break;
   }
   const wanted = [...ids].sort((a, b) => a - b).slice(0, RUNNERS_MAX);
-  const runners: MannedRunner[] = [];
+  const runners: RunnerWithManagers[] = [];
   await atOnce(wanted, AT_ONCE, async (id) => {
     try {
       const runner = await counted(() => fleet.runner(id), calls);
@@ -216,7 +216,8 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
     const created = wanted.filter(({ step }) => step === 'create').length;
     const question = `Create ${created} runners and pause ${wanted.length - created}?`;
     const remedy = 'there is no terminal to ask: add --yes if it is meant';
-    if (wanted.length > 0 && !flags.yes && !(await agreedTo(io, question, remedy))) return EXIT.wouldReject;
+    if (wanted.length > 0 && !flags.yes && !(await confirmOnTerminal(io, question, remedy)))
+      return EXIT.wouldReject;
     const fleet = openFleet(place);
     const paint = paintWhen(io.colours);
     const migrations = [];
@@ -245,9 +246,9 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
 type MigrationStep = 'create' | 'install' | 'pause' | 'delete';
 
 interface RunnerMove {
-  readonly from: MannedRunner;
+  readonly from: RunnerWithManagers;
   readonly step: MigrationStep;
-  readonly to: MannedRunner | undefined;
+  readonly to: RunnerWithManagers | undefined;
 }
 
 async function applyStep(move: RunnerMove, fleet: FleetGitLab, folder: string) {
@@ -314,7 +315,7 @@ const REMAINS: Readonly<
 };
 
 /** Managers under the old token: one keeps its system id under the new token. Those not heard for a week do not count. */
-function unmoved({ from, to }: Pick<RunnerMove, 'from' | 'to'>): MannedRunner['managers'] {
+function unmoved({ from, to }: Pick<RunnerMove, 'from' | 'to'>): RunnerWithManagers['managers'] {
   const heard = new Set(to?.managers.map(({ systemId }) => systemId));
   return from.managers.filter(({ status, systemId }) => status !== 'stale' && !heard.has(systemId));
 }
@@ -323,7 +324,10 @@ function unmoved({ from, to }: Pick<RunnerMove, 'from' | 'to'>): MannedRunner['m
 const successorNote = (runnerId: number): string => `tollgate: in place of runner ${runnerId}`;
 
 /** Lists runners to register again: those with a registration token, and named ones of unknown origin. */
-function planMoves(runners: readonly MannedRunner[], named: ReadonlySet<number>): readonly RunnerMove[] {
+function planMoves(
+  runners: readonly RunnerWithManagers[],
+  named: ReadonlySet<number>,
+): readonly RunnerMove[] {
   const others = runners.filter((each) => readRegistration(each) !== 'registration_token');
   const successors = new Map(others.map((each) => [each.runner.maintenanceNote?.split('\n')[0], each]));
   return runners.flatMap((from): readonly RunnerMove[] => {
@@ -335,7 +339,7 @@ function planMoves(runners: readonly MannedRunner[], named: ReadonlySet<number>)
   });
 }
 
-function nextStep(from: MannedRunner, to: MannedRunner | undefined): MigrationStep {
+function nextStep(from: RunnerWithManagers, to: RunnerWithManagers | undefined): MigrationStep {
   if (to === undefined) return 'create';
   if (from.runner.paused) return 'delete';
   return to.managers.length === 0 || unmoved({ from, to }).length > 0 ? 'install' : 'pause';

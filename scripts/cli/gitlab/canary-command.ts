@@ -8,7 +8,7 @@ import {
 } from '../../../functions/core/gitlab/administration.ts';
 import { isTerminal, JOB_STATUSES, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import {
-  type ArmOutcome,
+  type ArmResult,
   type CanaryOutcome,
   dynamoCanaryOutcomes,
 } from '../../../functions/core/ledger/controller.ts';
@@ -23,7 +23,7 @@ import { command, orElse, print, required, text, type ValuesOf, whole } from '..
 import { commandAuthority } from '../command-fetch.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openTableAccess, type TableAccess } from '../open-ledger.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { canaryRouter, openCanaryStreams } from './canary-streams.ts';
 import { addScope } from './setup-controller.ts';
 import { exitOf, linesText, makeOnce, SetupLines } from './setup-flags.ts';
@@ -37,7 +37,7 @@ const FLAGS = {
   project: required(text('<path>', "the canary's project, by path or number")),
   'runner-tag': orElse(text('<tag>', 'the tag of its runner'), 'tollgate-canary'),
   router: text('<url>', 'of the job router (default: as GitLab says)'),
-  wait: orElse(text('<seconds>', 'how long the jobs may take', whole(1, 3_600)), 300),
+  wait: orElse(text('<seconds>', 'the longest time for the jobs', whole(1, 3_600)), 300),
   ...TABLE_FLAGS,
 };
 
@@ -201,7 +201,7 @@ async function prove(
   const { version, kas } = lines.need('version', await gitlab.metadata());
   const url = canary.routerUrl ?? kas?.externalUrl;
   if (url == null)
-    throw lines.stop('router', 'GitLab tells no address of its job router', 'add --router <url>');
+    throw lines.stop('router', 'GitLab has no address of its job router', 'add --router <url>');
   progress('making the second controller');
   // In dry run and without a scope: GitLab asks it about no job yet.
   const made = await makeOnce(
@@ -280,7 +280,7 @@ async function runJobs(
     const message = said?.ok === true ? said.value : undefined;
     return { job, isAsked: streams.asked.has(id), isReceived: streams.received.has(id), message };
   };
-  const report = (part: 'admitted' | 'rejected', [outcome, says, remedy]: Decision): ArmOutcome => {
+  const report = (part: 'admitted' | 'rejected', [outcome, says, remedy]: Decision): ArmResult => {
     lines.add(part, outcome === 'proven' ? 'right' : 'wrong', says, remedy);
     return outcome;
   };
@@ -317,7 +317,7 @@ interface Evidence {
   readonly message: string | undefined;
 }
 
-type Decision = readonly [outcome: ArmOutcome, says: string, remedy?: string];
+type Decision = readonly [outcome: ArmResult, says: string, remedy?: string];
 
 const DESCRIPTORS =
   'these descriptors are not of this GitLab: npm run proto:sync -- --ref v<version of KAS>, then the canary again; do not arm';

@@ -13,7 +13,7 @@ const rotateTokenCommand = command({
   name: 'gitlab rotate-token',
   about: `Makes a second token, stores it in the place of the first, waits until GitLab reports its use, and only then revokes the
 first: no relay is ever without a valid token. After an interruption, run the same command again: it continues.`,
-  flags: { wait: waitFlag('how long it waits for the first use, 0 to 60'), ...ADMIN_FLAGS },
+  flags: { wait: waitFlag('minutes to wait for the first use, 0 to 60'), ...ADMIN_FLAGS },
   examples: ['tollgate gitlab rotate-token --gitlab https://gitlab.example.com --token-file admin-token'],
   exits: { ...EXITS, 2: 'not yet: the old token is still valid' },
   run: async ({ flags }, io) =>
@@ -76,8 +76,8 @@ const rotateHookKeyCommand = command({
 when receivers accept both, it sets the new one on the webhook of every top-level group. Another quarter of an hour later it removes
 the old one. No delivery is refused meanwhile. After an interruption, run the same command again: it continues.`,
   flags: {
-    'webhook-url': required(text('<url>', 'where webhooks go (WebhookUrl of a deployment)', readHookUrl)),
-    wait: waitFlag('how long it waits for each of the two quarters, 0 to 60'),
+    'webhook-url': required(text('<url>', 'the webhook address (WebhookUrl of a deployment)', readHookUrl)),
+    wait: waitFlag('minutes to wait in each of the two steps, 0 to 60'),
     ...ADMIN_FLAGS,
   },
   examples: [
@@ -124,7 +124,7 @@ async function rotateHookKey(admin: Admin, url: string, waitMs: number, lines: S
   const [oldKey, newKey] = isNewFirst ? [second ?? first, first] : [first, second ?? newHookKey(signs)];
   if (second === undefined) {
     await writeHookKeys(store, signs, [oldKey, newKey], { newKey: 'second', sinceMs });
-    lines.add('webhooks', 'done', `made a new key, kept beside the old one in ${place}`);
+    lines.add('webhooks', 'done', `made a new key, stored next to the old one in ${place}`);
   } else lines.add('webhooks', 'right', 'a rotation goes on: the new key is kept already');
   const putNewFirst = (): Promise<void> => {
     sinceMs = nowMs();

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { secretMark } from '../../../functions/core/gitlab/group-hooks.ts';
+import { secretFingerprint } from '../../../functions/core/gitlab/group-hooks.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { readUserFileIfThere, systemCause } from '../../terminal/user-file.ts';
 
@@ -27,10 +27,10 @@ export function openSecretStore(where: string, cwd: string): SecretStore {
 }
 
 /** A note counts only for the value whose fingerprint it begins with. */
-const noteWith = (value: string, note: string): string => `${secretMark(value)} ${note}`;
+const noteWith = (value: string, note: string): string => `${secretFingerprint(value)} ${note}`;
 
 function noteOf(value: string, notes: readonly (string | undefined)[]): string | undefined {
-  const mark = `${secretMark(value)} `;
+  const mark = `${secretFingerprint(value)} `;
   return notes.findLast((note) => note?.startsWith(mark))?.slice(mark.length);
 }
 

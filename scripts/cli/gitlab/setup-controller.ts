@@ -129,7 +129,7 @@ export async function setUpScope(setup: Setup, controller: AdminController | und
   if (controller.state === 'enabled')
     throw lines.stop(
       'scope',
-      `the controller is enabled and lacks the scope of ${wantedText}: jobs would fail at once where no relay answers`,
+      `the controller is enabled and lacks the scope of ${wantedText}: jobs would fail immediately if no relay answers`,
       'tollgate controller dry-run, then this command again, then tollgate controller enable',
     );
   if (!setup.mayChange) return missing();

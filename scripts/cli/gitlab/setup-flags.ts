@@ -3,7 +3,7 @@ import { createGitLabAdministration } from '../../../functions/core/gitlab/admin
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { orElse, print, readWhole, text, texts, type ValuesOf } from '../../terminal/define.ts';
 import { paintWhen, printable } from '../../terminal/table.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
 
 const TIMES = { timeoutMs: 15_000, deadlineMs: 60_000 };
@@ -77,7 +77,7 @@ type Status = 'right' | 'done' | 'missing' | 'wrong' | 'unknown';
 
 export interface SetupLine {
   readonly part: string;
-  readonly standing: Status;
+  readonly state: Status;
   readonly says: string;
   readonly remedy?: string;
   /** GitLab did not answer; a later run may succeed. */
@@ -86,7 +86,7 @@ export interface SetupLine {
 
 export function refusedLine({ code, says, remedy }: AdminRefusal): Omit<SetupLine, 'part'> {
   const silent = code === 'unavailable' || code === 'rate_limited';
-  return { standing: 'wrong', says, remedy, ...(silent && { silent: true }) };
+  return { state: 'wrong', says, remedy, ...(silent && { silent: true }) };
 }
 
 class StepStopped extends Error {}
@@ -95,8 +95,8 @@ class StepStopped extends Error {}
 export class SetupLines {
   readonly all: SetupLine[] = [];
 
-  add(part: string, standing: Status, says: string, remedy?: string): void {
-    this.all.push({ part, standing, says, ...(remedy !== undefined && { remedy }) });
+  add(part: string, state: Status, says: string, remedy?: string): void {
+    this.all.push({ part, state, says, ...(remedy !== undefined && { remedy }) });
   }
 
   need<T>(part: string, answer: AdminAnswer<T>): T {
@@ -119,8 +119,8 @@ export class SetupLines {
     }
   }
 
-  has(standing: Status): boolean {
-    return this.all.some((line) => line.standing === standing);
+  has(state: Status): boolean {
+    return this.all.some((line) => line.state === state);
   }
 }
 
@@ -154,8 +154,8 @@ const MARKS = { right: 'good', done: 'good', missing: 'warn', wrong: 'bad', unkn
 export function linesText(lines: readonly SetupLine[], { colours }: Pick<TerminalIo, 'colours'>): string {
   const paint = paintWhen(colours);
   return lines
-    .map(({ part, standing, says, remedy }) => {
-      const mark = paint[MARKS[standing]]((standing === 'right' ? 'ok' : standing).padEnd(7));
+    .map(({ part, state, says, remedy }) => {
+      const mark = paint[MARKS[state]]((state === 'right' ? 'ok' : state).padEnd(7));
       const head = `${mark}  ${part.padEnd(10)}  ${printable(says)}\n`;
       return remedy === undefined ? head : `${head}${' '.repeat(21)}→ ${printable(remedy)}\n`;
     })
@@ -164,7 +164,7 @@ export function linesText(lines: readonly SetupLine[], { colours }: Pick<Termina
 
 /** 2 for problems, 1 if the only problem is that GitLab did not answer. */
 export function exitOf(lines: readonly SetupLine[]): ExitCode {
-  const wrong = lines.filter(({ standing }) => standing === 'wrong');
+  const wrong = lines.filter(({ state }) => state === 'wrong');
   if (wrong.length === 0) return EXIT.ok;
   return wrong.every(({ silent }) => silent === true) ? EXIT.failed : EXIT.wouldReject;
 }

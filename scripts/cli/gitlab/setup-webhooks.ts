@@ -105,7 +105,7 @@ export async function giveHooks(
     found.push({ path: full_path, line });
     admin.progress(found.length, groups.length);
   });
-  for (const same of groupsOf(found, ({ line }) => `${line.standing} ${line.says}`)) {
+  for (const same of groupsOf(found, ({ line }) => `${line.state} ${line.says}`)) {
     const [{ line }] = same;
     const named = same.slice(0, NAMED_MAX).map(({ path }) => path);
     const names = named.join(', ') + (same.length > NAMED_MAX ? ', …' : '');
@@ -134,21 +134,21 @@ async function setUpHook(
   if (!found.ok) return refusedLine(found.refusal);
   const [hook] = found.value;
   if (hook === undefined) {
-    if (!mayChange) return { standing: 'missing', says: 'there is none' };
+    if (!mayChange) return { state: 'missing', says: 'there is none' };
     const made = await makeOnce(
       ours,
       ([one]) => one,
       () => gitlab.createHook(groupId, setting),
     );
-    return made.ok ? { standing: 'done', says: 'made' } : refusedLine(made.refusal);
+    return made.ok ? { state: 'done', says: 'made' } : refusedLine(made.refusal);
   }
   const why = differenceOf(hook, setting);
   if (why === undefined) return checkDeliveries(gitlab, mayChange, groupId, hook);
-  if (!mayChange) return { standing: 'missing', says: why };
+  if (!mayChange) return { state: 'missing', says: why };
   const changed = await gitlab.changeHook(groupId, hook.id, setting);
   if (!changed.ok) return refusedLine(changed.refusal);
   const still = differenceOf(changed.value, setting);
-  return still === undefined ? { standing: 'done', says: 'repaired' } : { standing: 'wrong', says: still };
+  return still === undefined ? { state: 'done', says: 'repaired' } : { state: 'wrong', says: still };
 }
 
 function differenceOf(hook: GroupHook, setting: HookSetting): string | undefined {
@@ -173,9 +173,9 @@ async function checkDeliveries(
   if (!sent.ok) return refusedLine(sent.refusal);
   const last = sent.value[0]?.response_status ?? '200';
   const isDisabled = alert_status !== 'executable';
-  if (!isDisabled && /^[23]/.test(last)) return { standing: 'right', says: 'there' };
-  if (mayChange && (await gitlab.testHook(groupId, id)).ok) return { standing: 'done', says: 'repaired' };
+  if (!isDisabled && /^[23]/.test(last)) return { state: 'right', says: 'there' };
+  if (mayChange && (await gitlab.testHook(groupId, id)).ok) return { state: 'done', says: 'repaired' };
   const why = isDisabled ? `GitLab disabled it (${alert_status})` : `its last delivery came to "${last}"`;
   const remedy = 'look at the webhook’s recent events in GitLab, then run tollgate gitlab setup';
-  return { standing: 'wrong', says: mayChange ? `${why}, and so does a test` : why, remedy };
+  return { state: 'wrong', says: mayChange ? `${why}, and so does a test` : why, remedy };
 }

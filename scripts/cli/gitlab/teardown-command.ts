@@ -4,7 +4,7 @@ import { groupHookKey, hookDescription, isHookUrl } from '../../../functions/cor
 import { EXIT, standIn, UsageError } from '../../terminal/command.ts';
 import { command, text } from '../../terminal/define.ts';
 import { printable } from '../../terminal/table.ts';
-import { askOnTerminal } from '../truth/progress.ts';
+import { askOnTerminal } from '../reconcile/progress.ts';
 import { namedControllers } from './setup-controller.ts';
 import { ADMIN_FLAGS, type Admin, readHookUrl, runAsAdmin, type SetupLines } from './setup-flags.ts';
 import { readLines } from './setup-webhooks.ts';
@@ -17,11 +17,7 @@ const teardown = command({
 removes webhooks, those with a secret that is kept in --secrets and those to --webhook-url; then its tokens, then the controller.
 After an interruption, run the same command again: it continues. Files and parameters with secrets stay: remove them yourself.`,
   flags: {
-    'webhook-url': text(
-      '<url>',
-      'removes webhooks to this address as well, whatever their secret',
-      readHookUrl,
-    ),
+    'webhook-url': text('<url>', 'also removes webhooks to this address with any other secret', readHookUrl),
     confirm: text('<host>', "the name of GitLab's host: does not ask"),
     ...ADMIN_FLAGS,
   },

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { oneLine } from '../../../policies/text/plain-text.ts';
 import { quantile } from '../../local/random.ts';
 import { wrapped } from '../../terminal/table.ts';
-import type { MannedRunner } from '../fleet/ls-command.ts';
+import type { RunnerWithManagers } from '../fleet/ls-command.ts';
 import { PRICES_TO_FILL } from '../policy/validate-command.ts';
 
 export interface RanJob {
@@ -61,7 +61,7 @@ const ESTIMATE_SECONDS = 600;
 const RUNS_MIN = 20;
 
 export function draftPolicy(
-  runners: readonly MannedRunner[],
+  runners: readonly RunnerWithManagers[],
   month: Pick<RanMonth, 'jobs'>,
   { currency, zone }: { readonly currency: string; readonly zone: string },
 ): string {
@@ -76,16 +76,16 @@ ${comment('To be chosen: the currency of all amounts.')}currency: ${currency}
 zone: ${zone}
 
 prices:
-${comment(`To be filled: GitLab knows no prices, so all of them are 0 and money limits stop nobody. tollgate policy validate warns until the version is another one than ${PRICES_TO_FILL}.`, '  ')}  version: ${PRICES_TO_FILL}
-${comment(`One class per set of tags, those with more tags first, because the first that matches wins. GitLab tells no executor, CPU or memory: write cpu, memory and overwrites where limits are to count them.${left > 0 ? ` ${left} sets of tags that were used least are left out; they count as default_class.` : ''}`, '  ')}  classes:
+${comment(`To be filled: GitLab knows no prices, so all of them are 0 and money limits stop no job. tollgate policy validate warns until the version is another one than ${PRICES_TO_FILL}.`, '  ')}  version: ${PRICES_TO_FILL}
+${comment(`One class per set of tags, those with more tags first, because the first that matches wins. GitLab sends no executor, CPU or memory: write cpu, memory and overwrites where limits are to count them.${left > 0 ? ` ${left} sets of tags that were used least are left out; they count as default_class.` : ''}`, '  ')}  classes:
 ${classes.map(classText).join('') || NO_RUNNERS}  default_class: ${quotedText(fallback?.name ?? 'any')}
 
-${comment(jobs >= RUNS_MIN ? `Nine of ten of the ${jobs} jobs were over after so long.` : 'Too few jobs ran to tell how long one usually takes.')}estimate: { default: ${minutesText(estimate)}, timeout: 1h }
+${comment(jobs >= RUNS_MIN ? `Nine of ten of the ${jobs} jobs were over after so long.` : 'Too few jobs ran to estimate their duration.')}estimate: { default: ${minutesText(estimate)}, timeout: 1h }
 
 ${comment('To be filled: whose jobs deploy Tollgate itself, so that no rule locks them out. tollgate policy validate warns until it is there.')}# platform:
 #   groups: []
 
-${comment('The modes of limits stand in limits.yaml, all of them shadow: nobody is rejected. Rules about images, users and the like: tollgate policy import config.toml.')}rules:
+${comment('The modes of limits stand in limits.yaml, all of them shadow: no job is rejected. Rules about images, users and the like: tollgate policy import config.toml.')}rules:
   - { id: budgets, kind: budget, mode: enforce }
   - { id: jobs-at-once, kind: concurrency, mode: enforce }
 `;
@@ -95,7 +95,7 @@ const NO_RUNNERS = '    - { name: any, tags: [], rate_per_minute: 0 }\n';
 
 function classText({ name, tags, runnerIds, use }: ReturnType<typeof groupByTags>[number]): string {
   const minutes = Math.round(use.seconds / 60);
-  const about = `${runnerIds.length} runners: ${use.jobs} jobs, ${minutes} minutes, at most ${use.peakJobs} at once.`;
+  const about = `${runnerIds.length} runners: ${use.jobs} jobs, ${minutes} minutes, at most ${use.peakJobs} running together.`;
   const usual = `      estimate: ${minutesText(use.usualSeconds)}   # nine of ten were over\n`;
   return `${comment(about, '    ')}    - name: ${quotedText(name)}
       tags: [${tags.map(quotedText).join(', ')}]
@@ -103,7 +103,7 @@ ${tags.length === 0 ? `      runner_ids: [${runnerIds.join(', ')}]\n` : ''}     
 ${use.jobs >= RUNS_MIN ? usual : ''}`;
 }
 
-function groupByTags(runners: readonly MannedRunner[], ran: readonly RanJob[]) {
+function groupByTags(runners: readonly RunnerWithManagers[], ran: readonly RanJob[]) {
   const jobs = Map.groupBy(ran, ({ runnerId }) => runnerId);
   const byTags = Map.groupBy(runners, ({ runner }) =>
     JSON.stringify(runner.tags.toSorted().slice(0, TAGS_MAX)),
@@ -171,7 +171,7 @@ export function draftLimits(
   const levels = LEVELS.flatMap(([pattern, what, level]) => {
     const uses = useByGroup(ofGroups, level);
     if (uses.size === 0) return [];
-    const about = `Each ${what}: ${uses.size} of them ran jobs; nine of ten used no more.`;
+    const about = `Each ${what}: ${uses.size} ran jobs; nine of ten used no more.`;
     return { uses, about, ...limitsOf([...uses.values()], `groups: "${pattern}"`) };
   });
   const larger = levels
@@ -179,12 +179,12 @@ export function draftLimits(
     .sort(([, a], [, b]) => b.seconds - a.seconds)
     .slice(0, GROUPS_MAX)
     .map(([path, use]) => {
-      const about = `${path}: ${use.jobs} jobs, ${Math.round(use.seconds / 60)} minutes in ${Math.round(days)} days, at most ${use.peakJobs} at once.`;
+      const about = `${path}: ${use.jobs} jobs, ${Math.round(use.seconds / 60)} minutes in ${Math.round(days)} days, at most ${use.peakJobs} running together.`;
       return comment(about, '  ') + limitsOf([use], `on: { group: ${groupIds.get(path)} }`).text;
     });
   const defaults = levels.map(({ about, text }) => comment(about, '  ') + text).join('');
   return `${comment(`Drafted by tollgate init from ${jobs.length} jobs that ran from ${dayText(sinceMs)} to ${dayText(untilMs)}. The policies/limits.yaml of Tollgate explains every key.`)}${comment(
-    `Each number is what was used, for ${MONTH_DAYS} days, with a quarter on top and rounded up. All are in shadow: they are counted and reject nobody. Take mode away, or write enforce, group by group. Limits in money (money: 500, per: month) mean something once policy.yaml has prices.`,
+    `Each number is what was used, for ${MONTH_DAYS} days, with a quarter on top and rounded up. All are in shadow: they are counted and reject no job. Take mode away, or write enforce, group by group. Limits in money (money: 500, per: month) mean something once policy.yaml has prices.`,
   )}
 ${comment('Groups that used more than nine of ten others at their level, by themselves.')}limits:${larger.length === 0 ? ' []' : `\n${larger.join('')}`}
 

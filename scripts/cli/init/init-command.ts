@@ -17,9 +17,9 @@ import { UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, whole } from '../../terminal/define.ts';
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFleet } from '../fleet/ls-command.ts';
-import { pagesOf } from '../truth/compare-with-gitlab.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../truth/gitlab-flags.ts';
-import { progressOf } from '../truth/progress.ts';
+import { pagesOf } from '../reconcile/compare-with-gitlab.ts';
+import { callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { progressOf } from '../reconcile/progress.ts';
 import { draftDirectory, draftLimits, draftPolicy, namespaceOf, type RanJob } from './drafts.ts';
 
 const DAYS_MAX = 90;
@@ -40,10 +40,10 @@ They pass tollgate policy validate, which warns about what you have to fill in, 
 read. No existing file is overwritten.`,
   flags: {
     ...neededGitLab(),
-    out: orElse(text('<folder>', 'where the three files go'), 'mine'),
+    out: orElse(text('<folder>', 'folder for the three files'), 'mine'),
     days: orElse(text('<days>', `jobs of this number of days, at most ${DAYS_MAX}`, whole(1, DAYS_MAX)), 30),
     currency: orElse(text('<code>', 'of prices and money limits', readCurrency), 'EUR'),
-    zone: orElse(text('<zone>', 'where months begin and end', readZone), 'UTC'),
+    zone: orElse(text('<zone>', 'time zone of months', readZone), 'UTC'),
     'dry-run': toggle('prints the files and writes none'),
     force: toggle('overwrites existing files'),
   },

@@ -1,5 +1,5 @@
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
-import type { AskedPipeline, CheckedPipeline } from '../../../functions/answers/job/model.ts';
+import type { CheckedPipeline, RequestedPipeline } from '../../../functions/answers/job/model.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
@@ -9,8 +9,8 @@ import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, readWhole, text, texts, type ValuesOf, whole } from '../../terminal/define.ts';
 import { printable, type Screen, wrapped } from '../../terminal/table.ts';
-import { type ApiClient, answeredInProcess } from '../api/api-in-process.ts';
-import { type BudgetContext, consoleAsked, withApi } from '../api/open-api.ts';
+import { type ApiClient, readInProcess } from '../api/api-in-process.ts';
+import { type BudgetContext, chooseConsole, withApi } from '../api/open-api.ts';
 import { leftSection } from '../check/check-sections.ts';
 import { jobAsked } from '../check/live-check.ts';
 import { allowedVariables } from '../evaluation/allowed-variables.ts';
@@ -37,11 +37,7 @@ const FLAGS = {
   service: texts('<image>', 'one of its services; may be repeated'),
   class: text('<name>', 'its runner class'),
   tag: texts('<tag>', 'a tag of its runner; may be repeated'),
-  minutes: text(
-    '<n>',
-    'how long it will run (default: as its last runs and the policy say)',
-    whole(1, MINUTES_MAX),
-  ),
+  minutes: text('<n>', 'its duration (default: from its last runs and the policy)', whole(1, MINUTES_MAX)),
   timeout: text('<duration>', 'its timeout: 1h, 90m', readTimeout),
   job: text('<name>', 'its name'),
   environment: text('<name>', 'its environment'),
@@ -89,11 +85,11 @@ sent by GitLab. No counter is changed.`,
       if (flags.rerun !== undefined) {
         const word = /\/-\/jobs\/(\d+)/.exec(flags.rerun)?.[1] ?? flags.rerun;
         const json = { rerun: readWhole('rerun', word, 1, ID_MAX) };
-        return answeredInProcess(api.check.$post({ json }));
+        return readInProcess(api.check.$post({ json }));
       }
       const request = madeUp(flags, nowMs, io, books);
       unseen = request.unseen;
-      return answeredInProcess(api.check.$post({ json: request.json }));
+      return readInProcess(api.check.$post({ json: request.json }));
     };
     const checked = await withApi(by.flags, { ...io, nowMs: () => nowMs }, ask, by.open);
     const answer = { ...checked, decidedBy: by.name, variablesNotSeen: unseen };
@@ -114,7 +110,7 @@ interface DecidedBy {
 function chooseDecider(flags: CanIFlags, io: TerminalIo): DecidedBy {
   const { ledger, rerun } = flags;
   const asksConsole = flags.console !== undefined || (rerun !== undefined && ledger === undefined);
-  const origin = asksConsole ? consoleAsked(flags, io) : undefined;
+  const origin = asksConsole ? chooseConsole(flags, io) : undefined;
   const note = (where: string): string => `By what is in force ${where} now; nothing was held.`;
   if (origin !== undefined) return { name: 'console', flags, note: note(`at ${origin}`) };
   if (ledger !== undefined) return { name: 'ledger', flags, note: note('in the ledger') };
@@ -139,7 +135,7 @@ const noLedger: OpenLedger = async () => ({
 function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetContext | undefined) {
   const { project, group, minutes, image, job, environment, 'pull-policy': pullPolicies } = flags;
   if (project !== undefined && group !== undefined)
-    throw new UsageError('--project and --group: expected one of them, a project names its group');
+    throw new UsageError('--project and --group: expected one; a project names its group');
   const { policy } = readRules(flags, io);
   const classTags = flags.class === undefined ? [] : classNamed(flags.class, policy, nowMs).tags;
   const variables = readVariables(flags.variable);
@@ -159,7 +155,7 @@ function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetCo
   resolveContainers(request, runnerVariablesOf(variables).resolve);
   const { ref, refProtected, pipelineSource, userId } = request;
   const checked = jobAsked({ ...request, jobName: job ?? 'job' });
-  const json: AskedPipeline = {
+  const json: RequestedPipeline = {
     ...(books === undefined
       ? withoutAbsent({ project: idOrPath(project), group: idOrPath(group) })
       : placeInLedger(flags, books.directory)),

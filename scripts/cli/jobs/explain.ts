@@ -7,13 +7,13 @@ import type {
   JobRetry,
 } from '../../../functions/answers/job/model.ts';
 import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
-import { BECAME } from '../../../functions/answers/job/retried.ts';
+import { RETRY_OUTCOME_TEXTS } from '../../../functions/answers/job/retried.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { command, print, word } from '../../terminal/define.ts';
 import { printable, right, type Screen, screenOf, wrapped } from '../../terminal/table.ts';
-import { answeredInProcess } from '../api/api-in-process.ts';
+import { readInProcess } from '../api/api-in-process.ts';
 import { withApi } from '../api/open-api.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { type LedgerFlags, rollupZone } from '../ledger-flags.ts';
@@ -45,7 +45,7 @@ $TOLLGATE_ROLLUP_ZONE, else UTC; --json has Unix milliseconds.`,
     const read = parseJobReference(words.job);
     if (!read.ok) throw new UsageError(read.problems.join('; '));
     const explanation = await withApi(withFiles(flags), io, (api) =>
-      answeredInProcess(api.jobs[':word'].$get({ param: { word: words.job } })),
+      readInProcess(api.jobs[':word'].$get({ param: { word: words.job } })),
     );
     const layout = { zone: rollupZone(io), screen: screenOf(io) };
     return print(io, flags, explanation, () => explanationText(explanation, layout));
@@ -82,8 +82,8 @@ function explanationText(explanation: JobExplanation, layout: Layout): string {
     headText(job, layout),
     section('Rules', rulesText(job.rules, layout)),
     section('Counters', countersText(job, layout)),
-    section('What stopped it, and what helps', lines(helpLines(job, zone))),
-    section("What the developer read (with today's footers)", lines(text)),
+    section('Reasons and remedies', lines(helpLines(job, zone))),
+    section("Text for the developer (with today's footers)", lines(text)),
     section('Retries', job.retry === undefined ? '' : lines([retryText(job.retry, zone)])),
   ]
     .filter((part) => part !== '')
@@ -201,7 +201,7 @@ function retryText(retry: JobRetry, zone: string): string {
   const { state, groupId, retries, retriesMax, untilMs, newJobId, retriedAtMs, became, why } = retry;
   const consent = `with the consent of group ${groupId}`;
   if (newJobId !== undefined && retriedAtMs !== undefined)
-    return `It was retried as job ${newJobId} on ${instantText(retriedAtMs, zone)}: ${BECAME[became ?? 'unasked']}. That was retry ${retries} of ${retriesMax}, ${consent}.`;
+    return `It was retried as job ${newJobId} on ${instantText(retriedAtMs, zone)}: ${RETRY_OUTCOME_TEXTS[became ?? 'unasked']}. That was retry ${retries} of ${retriesMax}, ${consent}.`;
   if (state === 'over') return `It is not retried any more: ${why}.`;
   const sofar = why === undefined ? '' : ` So far: ${why}.`;
   return `It is retried when there is room, ${consent}: at most ${retriesMax} times, until ${instantText(untilMs, zone)}.${sofar}`;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { waitingLines, waitingText } from '../../../functions/answers/health/waiting.ts';
-import { BECAME, becameOf } from '../../../functions/answers/job/retried.ts';
+import { RETRY_OUTCOME_TEXTS, retryOutcome } from '../../../functions/answers/job/retried.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
@@ -38,7 +38,7 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
         const jobs = entries.map(async (entry): Promise<ListedGroup['jobs'][number]> => {
           if (entry.newJobId === undefined) return entry;
           const [record] = await store.readRecords([entry.newJobId], { timeoutMs: READ_TIMEOUT_MS });
-          return { ...entry, became: becameOf(record) };
+          return { ...entry, became: retryOutcome(record) };
         });
         groups.push({ ...settings, jobs: await Promise.all(jobs) });
       }
@@ -54,20 +54,22 @@ For each group that the policy names under requeue, its latest 200 jobs, oldest 
 });
 
 interface ListedGroup extends RequeueSettings {
-  readonly jobs: readonly (RequeueEntry & { readonly became?: keyof typeof BECAME })[];
+  readonly jobs: readonly (RequeueEntry & { readonly became?: keyof typeof RETRY_OUTCOME_TEXTS })[];
 }
 
 function groupText({ jobs, retries: max }: ListedGroup, path: string, zone: string, screen: Screen): string {
   const waiting = jobs.filter(({ state }) => state === 'waiting' || state === 'retrying').length;
   const heading = printable(`${path}: ${waiting} waiting, ${jobs.length} in all`);
   if (jobs.length === 0) return `${heading}\n`;
-  const titles = [right('job'), 'state', 'retries', 'rejected', 'what became of it'];
+  const titles = [right('job'), 'state', 'retries', 'rejected', 'result'];
   const rows = jobs.map(({ jobId, state, retries, rejectedAtMs, newJobId, became, why }) => [
     String(jobId),
     state,
     `${retries} of ${max}`,
     instantText(rejectedAtMs, zone),
-    printable(newJobId === undefined ? (why ?? '') : `job ${newJobId}: ${BECAME[became ?? 'unasked']}`),
+    printable(
+      newJobId === undefined ? (why ?? '') : `job ${newJobId}: ${RETRY_OUTCOME_TEXTS[became ?? 'unasked']}`,
+    ),
   ]);
   return `${heading}\n${screen.table(titles, rows)}`;
 }
@@ -114,7 +116,7 @@ too. To withdraw it, revoke the token in GitLab and delete the parameter.`,
       // Never print the text.
       if (!/^[\x21-\x7e]{8,}$/.test(token))
         throw new UsageError(
-          'what was read is no token: expected one line of at least 8 characters without spaces',
+          'the input is not a token: expected one line of at least 8 characters without spaces',
         );
       const store = standIn(io, ssmSecretStore)(flags.tokens);
       await store.write(`${id}`, token, `of group ${id}, for ${use}`);
@@ -133,7 +135,7 @@ for a job that is being retried, until it is due. Below them: jobs that wait for
 last minute.`,
   flags: {
     stale: toggle('only jobs past their due time'),
-    count: orElse(text('<n>', 'how many at most', whole(1, 20_000)), 100),
+    count: orElse(text('<n>', 'the largest number', whole(1, 20_000)), 100),
     ...TABLE_SOURCE_FLAGS,
   },
   examples: ['tollgate reservations ls --stale'],

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { changeRows } from '../../../functions/core/limits/change-rows.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits } from '../../../functions/core/limits/create-limit-edits.ts';
 import type { ChangeRow } from '../../../functions/core/limits/edit-model.ts';
 import type { LimitChange } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
@@ -18,7 +18,7 @@ import { readYaml } from '../../policy/yaml-document.ts';
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, required, text, toggle, word } from '../../terminal/define.ts';
 import { screenOf } from '../../terminal/table.ts';
-import { answerOfDesk } from '../api/api-in-process.ts';
+import { editAnswer } from '../api/api-in-process.ts';
 import { ACTOR_FLAG, BUDGET_FLAGS, readActor, readReason } from '../budget/arguments.ts';
 import { changeRowsText, printOutcome } from '../budget/change-text.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
@@ -42,7 +42,7 @@ const AGAINST_FLAGS = { policy: POLICY, directory: DIRECTORY };
 const limitsShow = command({
   name: 'limits show',
   about:
-    'Shows which limits are live: the set, how many there were before, since when, by whom, from where and why.',
+    'Shows the live set of limits: its count, the count before, and its time, author, source and reason.',
   flags: {
     document: toggle(
       'prints the limits as YAML, to edit and publish. The first line names their set, and limits publish refuses them after another set is live',
@@ -172,7 +172,7 @@ changes nothing. If a limit grows by more than half, another person has to appro
       // A first set has no larger predecessor to compare with.
       const requested = live && (await requestApproval(yaml.value, change, table, policy, directory, io));
       if (requested !== undefined)
-        return printOutcome(answerOfDesk(requested), base, { currency: policy.currency, json, io });
+        return printOutcome(editAnswer(requested), base, { currency: policy.currency, json, io });
       const outcome = await publishLimits(yaml.value, change, { table, policy, directory });
       if (outcome.outcome === 'invalid') throw new DocumentError(outcome.problems.map(yaml.locate));
       if (outcome.outcome === 'stale') return printStale(base, outcome.live, table, json, io);
@@ -194,16 +194,16 @@ async function requestApproval(
   directory: Directory,
   io: TerminalIo,
 ) {
-  const desk = createLimitsDesk({
+  const limitEdits = createLimitEdits({
     ...{ table, policy, directory: async () => directory },
     ledger: { readCounters: async () => [] },
     clock: { ...systemClock, nowMs: io.nowMs },
     newId: () => randomBytes(5).toString('hex'),
   });
   const edits = [{ kind: 'replace' as const, document }];
-  const preview = await desk.preview(edits, by.base);
+  const preview = await limitEdits.preview(edits, by.base);
   if (preview.outcome !== 'valid' || preview.stale || preview.needsApproval.length === 0) return undefined;
-  return desk.apply(edits, { base: undefined, ...by, confirmed: true, rights: [{ role: 'admin' }] });
+  return limitEdits.apply(edits, { base: undefined, ...by, confirmed: true, rights: [{ role: 'admin' }] });
 }
 
 function changesText(

@@ -61,7 +61,7 @@ export function expandPipeline(
   const [first] = outcomes;
   if (worlds.length === 0 && first?.value instanceof PipelineError) throw first.value;
   const merged = mergeWorlds(worlds, [...conditions], isCut);
-  const cut = `${files.file}: the rules of its includes may end in more than ${WORLDS_MAX} ways, of which ${WORLDS_MAX} were looked at; tell more with --project, --ref, --source and --variable`;
+  const cut = `${files.file}: the rules of its includes may end in more than ${WORLDS_MAX} ways, and ${WORLDS_MAX} were checked; narrow it with --project, --ref, --source and --variable`;
   return {
     ...merged,
     notRead: isCut ? [...merged.notRead, cut] : merged.notRead,

@@ -86,8 +86,7 @@ function readJob(
   const resolve = (text: string, key: 'image' | 'services', passes: Passes): string => {
     const resolved = runner.resolve(text, passes);
     if (resolved !== undefined) return resolved;
-    for (const unknown of unsetNames(text, known, raw))
-      noteUnset(key, unknown, 'it cannot be told what it will be');
+    for (const unknown of unsetNames(text, known, raw)) noteUnset(key, unknown, 'its value is unknown');
     return text;
   };
   const value = (key: string): unknown =>

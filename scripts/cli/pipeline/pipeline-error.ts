@@ -53,7 +53,7 @@ export function workBudget() {
       if (used + values > WORK_MAX)
         throw new PipelineError(
           'too_large',
-          `anchors, extends, !reference or matrices multiply to more than ${WORK_MAX} values; nest fewer of them`,
+          `anchors, extends, !reference or matrices multiply to more than ${WORK_MAX} values; nest fewer`,
           place,
         );
       used += values;

@@ -51,7 +51,7 @@ function expander(
       if (expanded.length > VALUE_CHARACTERS_MAX)
         throw new PipelineError(
           'too_large',
-          `"${text.slice(0, 60)}": its variables come to more than ${VALUE_CHARACTERS_MAX} characters; let fewer of them refer to each other`,
+          `"${text.slice(0, 60)}": its variables come to more than ${VALUE_CHARACTERS_MAX} characters; use fewer references`,
         );
     }
     return expanded + text.slice(at);
@@ -117,7 +117,7 @@ export function unsetNames(
 /** Names of variables that nothing known here sets, by what is written with them. GitLab's settings may set them. */
 export type UnsetVariables = Readonly<Partial<Record<'image' | 'services' | 'tags', readonly string[]>>>;
 
-/** Those whose every value looks the same to a pattern, or that hardly any GitLab changes: a verdict may rest on them. */
+/** Those whose every value looks the same to a pattern, or that hardly any GitLab changes: a decision may rest on them. */
 export const ALIKE_EVERYWHERE: Variables = {
   CI_COMMIT_SHA: '0123456789abcdef0123456789abcdef01234567',
   CI_COMMIT_SHORT_SHA: '01234567',

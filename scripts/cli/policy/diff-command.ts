@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/backtest.ts';
-import type { BacktestRules } from '../../../functions/answers/backtest/question.ts';
+import type { BacktestRules } from '../../../functions/answers/backtest/replay-requests.ts';
 import { changeRows, NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
 import { directoryOf } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
@@ -20,10 +20,10 @@ import { command, severalWords, text, toggle } from '../../terminal/define.ts';
 import { printable, type Screen, screenOf, textLines } from '../../terminal/table.ts';
 import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
+import { progressOf } from '../reconcile/progress.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS, type RulesFiles, rulesFiles } from '../rules-flags.ts';
-import { progressOf } from '../truth/progress.ts';
 import { entriesAt, entriesOf, entryOf } from './written-document.ts';
 
 const policyDiff = command({
@@ -133,7 +133,7 @@ function namedVersions(
 }
 
 function versionAt(ref: string, words: readonly string[], files: RulesFiles, io: TerminalIo): Version {
-  if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files beside --base`);
+  if (words.length > 0) throw new UsageError(`${words.join(' ')}: expected no files with --base`);
   return { policy: documentAt(ref, files.policy, io), limits: documentAt(ref, files.limits, io) };
 }
 
@@ -192,7 +192,7 @@ function recordedText(
       `${shadowCount(unrecorded)} more could not be asked: their records do not have what rules look at.`,
     variablesLost > 0 &&
       `${shadowCount(variablesLost)} had variables, which are never kept: rules that read them say what they said then.`,
-    'What depends on counters is not compared: see tollgate backtest.',
+    'Rules that depend on counters are not compared: see tollgate backtest.',
   ];
   return textLines(lines.map((line) => line && printable(line)));
 }

@@ -138,7 +138,7 @@ function dockerUsers({ user, allowed_users }: RunnerSection['docker'], warn: War
   const parts = entries.map((each) => each.split(':'));
   const groups = new Set(parts.flatMap(([, group = '']) => (group === '' ? [] : [group])));
   const users = new Set(parts.flatMap(([name = '']) => (name === '' || name.includes('$') ? [] : [name])));
-  warn('allowed_users: the rule reads user and group apart, so it also takes other pairs of them');
+  warn('allowed_users: the rule reads user and group apart, so it also takes other pairs');
   return userChecks('docker', users.size === 0 ? [NO_USER] : [...users], [...groups], ['allowed_users']);
 }
 

@@ -7,8 +7,8 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, text, toggle, whole } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines, wrapped } from '../../terminal/table.ts';
-import { allPages, answeredInProcess, answerOf } from '../api/api-in-process.ts';
-import { type BudgetContext, withBooks, withBudget } from '../api/open-api.ts';
+import { allPages, answerOf, readInProcess } from '../api/api-in-process.ts';
+import { type BudgetContext, withBudget, withTable } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
 import { LEDGER_EXITS } from '../ledger-flags.ts';
 import { SOURCE_FLAGS } from '../rules-flags.ts';
@@ -43,7 +43,7 @@ controller's scope count nowhere. A console knows the runners' versions, and the
       const group = kind === 'group' && { group: id };
       const query = { days: String(flags.days), max: String(PAGE_RUNNERS), ...group };
       const pages = await allPages((from) =>
-        answeredInProcess(budget.api.coverage.$get({ query: { ...query, ...from } })),
+        readInProcess(budget.api.coverage.$get({ query: { ...query, ...from } })),
       );
       const { next: _next, ...first } = pages[0];
       const view = { ...first, runners: pages.flatMap(({ runners }) => runners) };
@@ -92,7 +92,7 @@ function runnersText(view: CoverageView, all: boolean, screen: Screen): string {
   const shown = all ? view.runners : bypassing.slice(0, ROWS_SHOWN);
   const apart = [
     { what: 'GitLab did not name', ...unknownRunner },
-    { what: 'not told apart', ...otherRunners },
+    { what: 'not split', ...otherRunners },
   ].filter(({ bypass }) => bypass > 0);
   if (shown.length + apart.length === 0) return '';
   const rows = [
@@ -146,8 +146,7 @@ all add up to what the jobs of these days are charged. A current period is compa
   run: async ({ flags }, io) => {
     const { group, month, period, from, to, by, top, project, all, csv } = flags;
     const spans = [month, period, from ?? to].filter((each) => each !== undefined);
-    if (spans.length > 1)
-      throw new UsageError('--month, --period and --from with --to: expected one of them');
+    if (spans.length > 1) throw new UsageError('--month, --period and --from with --to: expected one');
     if (month !== undefined && !/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
       throw new UsageError(`--month "${month}": expected a month like 2026-10`);
     if (all && (by ?? top ?? project) !== undefined)
@@ -157,7 +156,7 @@ all add up to what the jobs of these days are charged. A current period is compa
       ...withoutAbsent({ from, to, period: month ?? period, group }),
       ...(flags['no-compare'] && { compare: 'no' as const }),
     };
-    await withBooks(flags, io, async (books) => {
+    await withTable(flags, io, async (books) => {
       if (all) return printAll(span, books, io);
       const rows = withoutAbsent({ by, project: project?.toString() });
       const query = { ...span, ...rows, top: String(top ?? TOP) };

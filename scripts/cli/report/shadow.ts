@@ -15,9 +15,9 @@ import { command, print, text } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { LEDGER_EXITS, rollupZone } from '../ledger-flags.ts';
 import { type LedgerAccess, openLedger, withOpened } from '../open-ledger.ts';
+import { progressOf, watched } from '../reconcile/progress.ts';
 import { openRulesInForce, readRules, TABLE_SOURCE_FLAGS } from '../rules-flags.ts';
 import { deliverAs, deliveryFlags } from '../statement/deliver.ts';
-import { progressOf, watched } from '../truth/progress.ts';
 import { armedSentence, money, shadowCount, spanText, watchedSentence } from './shadow-words.ts';
 import { groupFilter, readSpan, SPAN_HELP } from './span.ts';
 

@@ -18,8 +18,8 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, required, text, toggle } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen } from '../../terminal/table.ts';
-import { type ApiClient, answeredInProcess, answerOf, found } from '../api/api-in-process.ts';
-import { type BudgetContext, withBooks } from '../api/open-api.ts';
+import { type ApiClient, answerOf, found, readInProcess } from '../api/api-in-process.ts';
+import { type BudgetContext, withTable } from '../api/open-api.ts';
 import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS } from '../ledger-flags.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
@@ -77,7 +77,7 @@ Limits and groups are those that are live next to the ledger, unless a file is n
     const daysAlone = 'it without --by job, --with-prices and --format focus';
     const read = ({ api, directory }: BudgetContext) =>
       readStatement(api, month, query, directory, daysAlone);
-    return deliverAs(FORMATS, flags, io, () => withBooks(flags, io, read));
+    return deliverAs(FORMATS, flags, io, () => withTable(flags, io, read));
   },
 });
 
@@ -171,7 +171,7 @@ function focusFields(line: StatementLine, statement: Statement): FocusFields {
     x_DecisionId: job?.decisionId ?? '',
     x_Unchecked: job?.unchecked ?? '',
     x_CorrectionCause: cause ?? '',
-    x_LateTruth: String(late),
+    x_LateFact: String(late),
   };
 }
 
@@ -207,7 +207,7 @@ changes: later findings are adjustments on the statement of the next month.`,
       const all = statements.map((each) => each.month).join(', ') || 'none';
       throw new UsageError(`--month "${month}": was not closed for ${group}; closed months: ${all}`);
     };
-    return deliverAs(CLOSED_FORMATS, flags, io, () => withBooks(flags, io, read));
+    return deliverAs(CLOSED_FORMATS, flags, io, () => withTable(flags, io, read));
   },
 });
 
@@ -223,7 +223,7 @@ month to month, and looks for numbers that are missing or name another statement
   exits: { ...LEDGER_EXITS, 0: 'no statement was changed', 2: 'one was' },
   run: async ({ flags }, io) => {
     const { group } = flags;
-    const report = await withBooks(flags, io, async ({ api, directory }): Promise<VerifyReport> => {
+    const report = await withTable(flags, io, async ({ api, directory }): Promise<VerifyReport> => {
       if (group === undefined) return verifyAll(api);
       const { statements, broken } = await readMonthsOfGroup(api, group, directory);
       return { checked: statements.length, ...(broken && { broken: brokenStatement(group, broken) }) };
@@ -269,7 +269,7 @@ async function readMonthsOfGroup(api: ApiClient, group: string, { groupByPath }:
 }
 
 const readNumbers = (api: ApiClient, from: number) =>
-  answeredInProcess(api['closed-statements'].numbers.$get({ query: { from: String(from) } }));
+  readInProcess(api['closed-statements'].numbers.$get({ query: { from: String(from) } }));
 type NumbersPage = Awaited<ReturnType<typeof readNumbers>>;
 
 /** The list of numbers says which statements there must be; each chain says whether they are as they were. */

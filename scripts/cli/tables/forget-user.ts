@@ -18,8 +18,8 @@ import { command, print, toggle, word } from '../../terminal/define.ts';
 import { printable, textLines } from '../../terminal/table.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { type LedgerAccess, openToRepair, withOpened } from '../open-ledger.ts';
+import { confirmOnTerminal } from '../reconcile/progress.ts';
 import { shadowCount } from '../report/shadow-words.ts';
-import { agreedTo } from '../truth/progress.ts';
 
 const forgetUserCommand = command({
   name: 'forget user',
@@ -49,7 +49,7 @@ stays: jobs that are not over, and counters of limits on the user. The change lo
       if (names === undefined) throw new Error(`${description} cannot be rewritten`);
       const question = `Forget user ${userId} in ${description} for good?`;
       const remedy = 'forget user: there is no terminal to ask on; add --yes to forget without asking';
-      if (!dryRun && !yes && !(await agreedTo(io, question, remedy))) return EXIT.ok;
+      if (!dryRun && !yes && !(await confirmOnTerminal(io, question, remedy))) return EXIT.ok;
       const forgotten = await forgetUser(userId, { ...names, dryRun, nowMs: io.nowMs() });
       print(io, flags, { user: userId, dryRun, ...forgotten }, () => reportText(userId, dryRun, forgotten));
       if (forgotten.left > 0) return EXIT.failed;

@@ -16,7 +16,7 @@ import { printable, right, type Screen, textLines } from '../../terminal/table.t
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openRegister, openToEdit, withOpened } from '../open-ledger.ts';
-import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../truth/gitlab-flags.ts';
+import { GITLAB_FLAGS, type GitLabPlace, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 
 const { ledger, region, endpoint } = TABLE_FLAGS;
 const FLAGS = { ledger, region, endpoint };

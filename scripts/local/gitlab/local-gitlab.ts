@@ -15,9 +15,9 @@ import {
 import { placeRoutes } from './places.ts';
 import {
   jobMessageRoute,
+  newRouterSide,
   pipelineRoutes,
   RUNNER_PATH,
-  routerSideOf,
   runnerJobRoutes,
   runnerRoutes,
 } from './runners.ts';
@@ -51,7 +51,7 @@ export function createLocalGitLab(options: LocalGitLabOptions) {
       controllers.set(id, { ...controller, ...changed });
     },
     controller: (id: number) => controllers.get(id),
-    routerSide: routerSideOf(state),
+    routerSide: newRouterSide(state),
     job: (jobId: number): Readonly<LocalJob> | undefined => jobs.get(jobId),
     jobs: (): Iterable<Readonly<LocalJob>> => jobs.values(),
     counters: { rest: state.rest },

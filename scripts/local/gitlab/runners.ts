@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { isTerminal, REJECTED_BY_ROUTER } from '../../../functions/core/gitlab/gitlab.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import type { JobQuestion, JobRequestOutcome, RouterGitLab } from '../router/messages.ts';
+import type { JobRequestOutcome, RouterGitLab, RouterJob } from '../router/messages.ts';
 import { isoText, jobEntity, managerEntity, runnerDetailEntity, runnerEntity, shaOf } from './bodies.ts';
 import { tokenText } from './controllers.ts';
 import { forbidden, listPage, notFound, routesBelow } from './instance.ts';
@@ -114,7 +114,7 @@ export function runnerJobRoutes(app: Hono, state: GitLabState): void {
   });
 }
 
-export const routerSideOf = (state: GitLabState): RouterGitLab => ({
+export const newRouterSide = (state: GitLabState): RouterGitLab => ({
   controllers: () =>
     [...state.controllers.values()].map(({ id, state: mode, instanceScope = false, runnerScopes = [] }) => ({
       ...{ id, state: mode, tokens: state.controllerTokens.of(id).map(({ value }) => value) },
@@ -139,10 +139,10 @@ function requestJob(state: GitLabState, runnerToken: string): JobRequestOutcome 
   state.start(job.id, runner);
   const token = `glcbt-${Math.floor(state.random() * 2 ** 48).toString(36)}`;
   state.jobTokens.set(job.id, token);
-  const question = questionOf(job, runner);
+  const request = questionOf(job, runner);
   const steps = [{ name: 'script', script: job.script ?? [], timeout: TIMEOUT_SECONDS, when: 'on_success' }];
-  const payload = { ...question, token, allow_git_fetch: true, steps };
-  return { kind: 'job', jobId: job.id, runnerId: runner.id, payload, question };
+  const payload = { ...request, token, allow_git_fetch: true, steps };
+  return { kind: 'job', jobId: job.id, runnerId: runner.id, payload, request };
 }
 
 /** A runner needs all tags of a job; a job without tags goes to runners that accept untagged jobs. */
@@ -154,7 +154,7 @@ function mayTake(runner: LocalRunner, { status, tags = [] }: LocalJob): boolean 
     : tags.every((tag) => own.includes(tag));
 }
 
-function questionOf(job: LocalJob, runner: LocalRunner): JobQuestion {
+function questionOf(job: LocalJob, runner: LocalRunner): RouterJob {
   const { id, name, stage = 'test', pipelineId = id, projectId, projectPath, userId = 1, ref = 'main' } = job;
   return {
     id,

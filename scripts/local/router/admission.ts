@@ -72,7 +72,7 @@ const NOT_FOUND = { result: 'lost', reason: 'Agent connection not found' } as co
  */
 export async function admitJob(
   state: RouterState,
-  question: Uint8Array,
+  request: Uint8Array,
   runnerId?: number,
 ): Promise<AdmissionResult> {
   const applicable = allControllers(state).filter(
@@ -83,7 +83,7 @@ export async function admitJob(
   for (const { id: controllerId, state: mode } of applicable) {
     const stream = await poolOf(state, controllerId).take(state.findTimeoutMs);
     if (stream !== undefined) state.counters.streams.asked += 1;
-    const outcome = (await stream?.ask(question)) ?? NOT_FOUND;
+    const outcome = (await stream?.ask(request)) ?? NOT_FOUND;
     if (mode === 'dry_run' || outcome.result === 'admitted') continue;
     return { ...outcome, result: outcome.result === 'lost' ? 'failed' : 'rejected', controllerId };
   }
@@ -187,7 +187,7 @@ export class AdmitStream {
     call.on('error', () => this.#onCancelled());
   }
 
-  ask(question: Uint8Array): Promise<StreamOutcome> {
+  ask(request: Uint8Array): Promise<StreamOutcome> {
     if (this.#state !== 'waiting')
       return Promise.resolve({ result: 'lost', reason: 'the stream had just ended' });
     this.#state = 'asked';
@@ -199,7 +199,7 @@ export class AdmitStream {
         this.#fail(STATUS.DEADLINE_EXCEEDED, `no answer within ${decisionTimeoutMs} ms`),
       );
       // The callback runs after the bytes have left, so that the cut never overtakes its question.
-      this.#call.write(question, () => this.#cut('after_question'));
+      this.#call.write(request, () => this.#cut('after_question'));
     });
   }
 

@@ -17,7 +17,7 @@ import {
 } from './admission.ts';
 import { admitService } from './admit-service.ts';
 import { grpcListener, wsListener } from './listeners.ts';
-import { answerGetJob, type JobQuestion, questionEncoder } from './messages.ts';
+import { answerGetJob, type RouterJob, requestEncoder } from './messages.ts';
 
 export interface LocalRouterOptions extends RouterParts {
   readonly host?: string;
@@ -35,20 +35,20 @@ export type LocalRouter = Awaited<ReturnType<typeof startLocalRouter>>;
 export async function startLocalRouter(options: LocalRouterOptions) {
   const state = newRouterState(options);
   const { schema, gitlab, controllers, conditions, pools, listeners, counters } = state;
-  const encode = questionEncoder(schema.request, false);
+  const encode = requestEncoder(schema.request, false);
   const admit = async (
-    job: JobQuestion,
+    job: RouterJob,
     more: { readonly bytes?: Uint8Array; readonly append?: Uint8Array; readonly runnerId?: number } = {},
   ): Promise<AdmissionResult> => {
     const encoded = more.bytes ?? encode(job);
-    const question = more.append === undefined ? encoded : Buffer.concat([encoded, more.append]);
-    const result = await admitJob(state, question, more.runnerId);
+    const request = more.append === undefined ? encoded : Buffer.concat([encoded, more.append]);
+    const result = await admitJob(state, request, more.runnerId);
     conditions.look();
     return result;
   };
   const server = admitService(
     state,
-    gitlab && ((token) => answerGetJob(token, gitlab, (question, runnerId) => admit(question, { runnerId }))),
+    gitlab && ((token) => answerGetJob(token, gitlab, (request, runnerId) => admit(request, { runnerId }))),
     options.callsPerConnectionMax === undefined
       ? {}
       : { 'grpc.max_concurrent_streams': options.callsPerConnectionMax },

@@ -6,19 +6,19 @@ import { BytesValueSchema } from '@bufbuild/protobuf/wkt';
 import type { WireSchema } from '../../../relay/wire/schema.ts';
 import type { AdmissionResult, RegisteredController } from './admission.ts';
 
-export type JobQuestion = Readonly<Record<string, unknown>>;
+export type RouterJob = Readonly<Record<string, unknown>>;
 
 /**
  * Returns an encoder for a message. It leaves out keys that the schema does not have, as an older GitLab would.
  *
  * @param strict - refuses such keys instead.
  */
-export const questionEncoder =
-  (desc: DescMessage, strict: boolean): ((job: JobQuestion) => Uint8Array) =>
+export const requestEncoder =
+  (desc: DescMessage, strict: boolean): ((job: RouterJob) => Uint8Array) =>
   (job) =>
     toBinary(desc, fromJson(desc, jsonOf(job), { ignoreUnknownFields: !strict }));
 
-const jsonOf = (job: JobQuestion): JsonValue =>
+const jsonOf = (job: RouterJob): JsonValue =>
   JSON.parse(JSON.stringify(job, (_key, value) => (typeof value === 'bigint' ? String(value) : value)));
 
 /** GitLab stores at most this many characters of a job message. A longer reason is invalid here. */
@@ -94,7 +94,7 @@ export type JobRequestOutcome =
       readonly runnerId: number;
       /** The runner's response. It has the job token, so a controller never gets it. */
       readonly payload: object;
-      readonly question: JobQuestion;
+      readonly request: RouterJob;
     };
 
 /**
@@ -104,12 +104,12 @@ export type JobRequestOutcome =
 export async function answerGetJob(
   runnerToken: string,
   gitlab: RouterGitLab,
-  admit: (question: JobQuestion, runnerId: number) => Promise<AdmissionResult>,
+  admit: (request: RouterJob, runnerId: number) => Promise<AdmissionResult>,
 ): Promise<Uint8Array | undefined> {
   const request = gitlab.requestJob(runnerToken);
   if (request.kind === 'refused') return undefined;
   if (request.kind === 'none') return encodeGetJob(undefined);
-  const admission = await admit(request.question, request.runnerId);
+  const admission = await admit(request.request, request.runnerId);
   const { result, reason = 'no reason was given', controllerId } = admission;
   if (result === 'admitted' || result === 'disabled') return encodeGetJob(request.payload);
   gitlab.failJob(request.jobId, `Runner controller ${controllerId}: ${reason}`);

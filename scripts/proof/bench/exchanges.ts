@@ -98,7 +98,7 @@ export const exchangeFigures = (): Promise<readonly Figure[]> =>
         ),
       ];
     };
-    const inline = 'relay, inline function, a ledger that answers at once ÷ bare grpc-js client';
+    const inline = 'relay, inline function, a ledger that answers immediately ÷ bare grpc-js client';
     return [
       // Medians by CPU lie between 0.45 and 0.57 on idle and busy machines; 100 µs more make it 0.37 or less.
       ...(await compare(inline, [grpcUrl, 'grpc', grpcUrl], { rate: 0.4, cpu: 0.41 })),

@@ -2,7 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { actionForJob } from '../../../functions/core/job-ends/actions.ts';
+import { chargeBypass } from '../../../functions/core/job-ends/charge-bypass.ts';
+import { concludeAll, newConcludeTally } from '../../../functions/core/job-ends/conclude.ts';
+import { hintText } from '../../../functions/core/job-ends/webhook-hints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { decodeItem } from '../../../functions/core/ledger/items.ts';
@@ -10,10 +14,6 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { COUNTER_SK, INBOX_SK, ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { type Item, SK } from '../../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../../functions/core/store/sdk-table.ts';
-import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
-import { concludeAll, newConcludeTally } from '../../../functions/core/truth/conclude.ts';
-import { verdictOn } from '../../../functions/core/truth/verdict.ts';
-import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { TableStreamRecord, TableStreamResponse } from '../../../functions/settle/consume.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { newInTable } from '../../local/dynamodb-local.ts';
@@ -108,12 +108,12 @@ export async function runChaos(seed: number, minutes: number, onProgress: (text:
     const unreported = unreportedIn(before);
     // A webhook frees no rejected job and charges none that the ledger did not admit. The sweep does: it asks GitLab.
     const verdicts = asked.map((job) =>
-      verdictOn(before.get(job.jobId), outcomeOf(job), systemClock.nowMs()),
+      actionForJob(before.get(job.jobId), outcomeOf(job), systemClock.nowMs()),
     );
     const bypass = { ledger, currentRules: async () => scene.rules, clock: systemClock, log: silentLog };
     await concludeAll(verdicts, {
       ...{ ledger, tally: newConcludeTally(), chargeUnknown: 'nothing' },
-      chargeBypass: (truths) => chargeBypass(truths, bypass),
+      chargeBypass: (gitlabJobs) => chargeBypass(gitlabJobs, bypass),
     });
     const records = await recordsIn(store);
     const { drift } = await ledger.rebuild({ repair: false });
@@ -180,7 +180,7 @@ function startLoad({ router }: ChaosScene, store: DynamoStore, random: () => num
     asked.push(job);
     if (result === 'admitted') await pause(runMs);
     const receivedAtMs = Date.now();
-    const body = hintText({ groupId: rootOf(projectId), truth: outcomeOf(job) });
+    const body = hintText({ groupId: rootOf(projectId), gitlabJob: outcomeOf(job) });
     const item = { id: `webhook ${jobId}`, body, receivedAtMs, untilMs: receivedAtMs + 3_600_000 };
     const receive = () => store.receive(item, { timeoutMs: 10_000 });
     await receive().catch(receive);
@@ -200,7 +200,7 @@ function startLoad({ router }: ChaosScene, store: DynamoStore, random: () => num
   };
 }
 
-function outcomeOf({ jobId, projectId, result }: AskedJob): JobTruth {
+function outcomeOf({ jobId, projectId, result }: AskedJob): GitLabJob {
   const nowMs = Date.now();
   const job = { jobId, projectId, projectPath: pathOfProject(projectId), finishedAtMs: nowMs };
   return result === 'admitted'

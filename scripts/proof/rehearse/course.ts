@@ -10,7 +10,7 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import * as names from '../../../relay/names.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { cloudFormation } from '../../build/cloudformation.ts';
-import { askWhetherArmed, destroy } from '../../build/destroy.ts';
+import { destroy, readArmedState } from '../../build/destroy.ts';
 import { createRunnerControllers } from '../../cli/controller/controller-command.ts';
 import { jobHookBody } from '../../local/gitlab/bodies.ts';
 import { startSignInGitLab } from '../../local/gitlab/sign-in-gitlab.ts';
@@ -99,7 +99,7 @@ const COURSE: readonly Step[] = [
     run: ({ withDeployed, arrivals, stateOfJob }) =>
       withDeployed('settle-stream', async (consumer) => {
         const records = await arrivals();
-        expectEqual('what failed', await consumer.invoke({ Records: records }), { batchItemFailures: [] });
+        expectEqual('the failures', await consumer.invoke({ Records: records }), { batchItemFailures: [] });
         expectEqual(`the record of job ${JOB_ID}`, await stateOfJob(JOB_ID), 'SETTLED');
         return `${records.length} delivery handed over`;
       }),
@@ -128,7 +128,7 @@ const COURSE: readonly Step[] = [
       }),
   },
   {
-    name: 'the deployed console shows strangers nothing, and sends them to GitLab to sign in',
+    name: 'the deployed console shows signed-out users nothing, and sends them to GitLab to sign in',
     run: async ({ withDeployed }) => {
       const redirectUrl = `${CONSOLE_URL}/signin/callback`;
       const gitlab = await startSignInGitLab({ redirectUrl, users: [] });
@@ -145,7 +145,7 @@ const COURSE: readonly Step[] = [
     run: async ({ deploy, relaysWanted, note }) => {
       const before = await relaysWanted();
       await deploy('-c', 'relay.count=3');
-      expectEqual('how many relays are wanted', [before, await relaysWanted()], [2, 3]);
+      expectEqual('the desired number of relays', [before, await relaysWanted()], [2, 3]);
       expectEqual('the note', await note(), WRITTEN);
       return 'from 2 relays to 3';
     },
@@ -174,14 +174,14 @@ const COURSE: readonly Step[] = [
         () => true,
         () => false,
       );
-      expectEqual('whether the table is deleted', isDeleted, false);
+      expectEqual('the table is deleted', isDeleted, false);
       return TableName;
     },
   },
 ];
 
 /** One after the other; after a failure the rest would only repeat it. @returns true if none failed */
-export async function runCourse(deployment: Deployment): Promise<boolean> {
+export async function runRehearsal(deployment: Deployment): Promise<boolean> {
   for (const { name, run } of COURSE) {
     const startedMs = performance.now();
     const print = (mark: string, detail: string): void => {
@@ -206,7 +206,7 @@ async function destroyWhile({ endpoint, fetchFor, cdk }: Deployment, state: stri
   });
   const code = await destroy({
     ...{ stage: STAGE, gitlabUrl: GITLAB, withState },
-    askWhetherArmed: () => askWhetherArmed(controllers, 7),
+    readArmedState: () => readArmedState(controllers, 7),
     protect: cloudFormation(endpoint, fetchFor('cloudformation')).protect,
     cdkDestroy: (stack) => cdk('destroy', stack, '--exclusively', '--force'),
     tell: (text) => texts.push(text),

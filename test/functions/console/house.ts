@@ -8,7 +8,7 @@ import { decide } from '../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Counter } from '../../../functions/core/ledger/ledger.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits } from '../../../functions/core/limits/create-limit-edits.ts';
 import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
 import type { ApprovalSettings } from '../../../functions/core/limits/limit-reads.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
@@ -16,9 +16,9 @@ import { readDocument } from '../../../functions/core/limits/plan-edits.ts';
 import { dynamoRequeueLists } from '../../../functions/core/requeue-list.ts';
 import type { Roles, SignInEnv, User } from '../../../functions/core/signin/model.ts';
 import { dynamoStatementChain } from '../../../functions/core/statements/closed-statement.ts';
-import { dynamoPriceEditions } from '../../../functions/core/statements/price-editions.ts';
+import { dynamoPriceLists } from '../../../functions/core/statements/price-lists.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../policies/claim.ts';
@@ -128,12 +128,12 @@ export function consoleHouse(
   const usage = new MemoryRollupStore({ instance: INSTANCE });
   const limitTable = parts.limitTable ?? memoryLimitTable();
   const chain = dynamoStatementChain({ table: new MemoryTable(), instance: INSTANCE });
-  const prices = dynamoPriceEditions({ table: new MemoryTable(), instance: INSTANCE });
+  const prices = dynamoPriceLists({ table: new MemoryTable(), instance: INSTANCE });
   const requeue = dynamoRequeueLists({ table: new MemoryTable(), instance: INSTANCE });
   const alerts = memoryAlertRecords(clock);
   const known = new Map<string, Counter>();
   let ids = 0;
-  const desk = createLimitsDesk({
+  const limitEdits = createLimitEdits({
     ...(parts.approval !== undefined && { approval: parts.approval }),
     table: limitTable,
     policy,
@@ -152,7 +152,7 @@ export function consoleHouse(
   const reads = { counters: 0, usage: 0, calls: 0, batches: 0 };
   const packedLimits = readDocument(parts.packed ?? {}, 'packed', policy).limits;
   const deps: ConsoleReadDeps = {
-    desk,
+    limitEdits,
     limitTable,
     packedLimits,
     policy,
@@ -197,14 +197,14 @@ export function consoleHouse(
         keys: store.keys,
         clock,
         random: () => 0,
-        placeOf: placeBy(directory, 'UTC'),
+        placeOf: placeRecords(directory, 'UTC'),
         log: silentLog,
       },
     );
   };
   /** Decides by the limits that are live. */
   const ask = async (requests: readonly AdmissionRequest[]): Promise<readonly Decision[]> => {
-    const limits = (await desk.live())?.limits ?? packedLimits;
+    const limits = (await limitEdits.live())?.limits ?? packedLimits;
     const rules = { policy, limits, directory, estimator: timeoutEstimator };
     const decisions = await decide(requests, clock.monotonicMs() + 60_000, {
       ledger,
@@ -217,8 +217,8 @@ export function consoleHouse(
   };
   /** Applies as somebody of finance; somebody else approves it where two are needed. */
   const apply = async (edits: readonly LimitEdit[]): Promise<string> => {
-    const base = (await desk.live())?.pointer.set;
-    const outcome = await desk.apply(edits, {
+    const base = (await limitEdits.live())?.pointer.set;
+    const outcome = await limitEdits.apply(edits, {
       actor: 'fritz',
       rights: [{ role: 'finance' }],
       why: 'because',
@@ -230,7 +230,7 @@ export function consoleHouse(
     if (outcome.outcome !== 'needs_approval' || outcome.request === undefined)
       throw new Error(JSON.stringify(outcome));
     const by = { actor: 'zoe', rights: [{ role: 'finance' } as const] };
-    const decided = await desk.decide(outcome.request.id, { verdict: 'approve' }, by);
+    const decided = await limitEdits.decide(outcome.request.id, { decision: 'approve' }, by);
     if (decided.outcome !== 'approved') throw new Error(JSON.stringify(decided));
     return decided.pointer.set;
   };
@@ -252,7 +252,7 @@ export function consoleHouse(
   };
   /** The app as this user sees it. */
   const appFor = (user: User): Hono => {
-    const parts = { desk, clock, read, policy, directory: async () => directory, log: silentLog };
+    const parts = { limitEdits, clock, read, policy, directory: async () => directory, log: silentLog };
     const requireUser = createMiddleware<SignInEnv>(async (c, next) => {
       c.set('user', user);
       await next();
@@ -268,7 +268,7 @@ export function consoleHouse(
     alerts,
     policy,
     directory,
-    desk,
+    limitEdits,
     ledger,
     store,
     roll,

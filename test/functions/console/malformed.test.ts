@@ -36,9 +36,9 @@ async function open() {
   await house.apply(LIMITS);
   const failed: string[] = [];
   const failures = { ...silentLog, error: (message: string) => failed.push(message) };
-  const { desk, read, policy, directory, clock } = house;
+  const { limitEdits, read, policy, directory, clock } = house;
   const pages = createPages({
-    ...{ desk, read, policy, directory: async () => directory, clock, zone: 'UTC', origin: '' },
+    ...{ limitEdits, read, policy, directory: async () => directory, clock, zone: 'UTC', origin: '' },
     uploads: { keep: async () => 'u1', read: async () => undefined },
     log: failures,
   });

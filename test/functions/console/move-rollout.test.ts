@@ -26,15 +26,15 @@ async function step(
   move: RolloutMove,
   user = USERS.admin,
 ) {
-  const base = (await house.desk.live())?.pointer.set;
+  const base = (await house.limitEdits.live())?.pointer.set;
   const moving = await moveRollout(house, move, subjects, user, { why: 'because', source: 'test', base });
   if (moving.outcome !== 'planned') throw new Error(JSON.stringify(moving));
   return moving;
 }
 
 const on = (force = false) => ({ direction: 'next', force }) as const;
-const tell = (house: House, subjects: readonly string[], told = true) =>
-  reportRollout(house, subjects, USERS.admin, { why: 'report', source: 'test', told });
+const tell = (house: House, subjects: readonly string[], informed = true) =>
+  reportRollout(house, subjects, USERS.admin, { why: 'report', source: 'test', informed });
 
 async function stepsOf(house: House, subject: string): Promise<string> {
   const { rows } = await house.read.rollout({ subjects: [subject] }, USERS.admin);
@@ -70,7 +70,7 @@ test('the whole way of one group: it waits for days, the report and an answer, a
   // What is below follows, what is beside does not.
   expect(await stepsOf(house, 'group/104')).toBe('enforce enforce');
   expect(await stepsOf(house, 'group/102')).toBe('shadow shadow');
-  const { entries } = await house.desk.history({ subject: 'group/101', max: 10 });
+  const { entries } = await house.limitEdits.history({ subject: 'group/101', max: 10 });
   expect(entries.slice(0, 3).map(({ rows }) => rows?.map(({ field, to }) => `${field} ${to}`))).toEqual([
     ['mode enforce', 'mode enforce'],
     ['mode warn', 'mode warn'],
@@ -178,7 +178,7 @@ test('all go together: who is ready moves, who is not is named, and the instance
   expect(forced.moved.map(({ subject, to }) => `${subject} ${to}`)).toEqual(
     ['instance warn', 'group/100 enforce', 'group/200 warn'].flatMap((each) => [each, each]),
   );
-  const [entry] = (await house.desk.history({ max: 1 })).entries;
+  const [entry] = (await house.limitEdits.history({ max: 1 })).entries;
   expect(entry?.why).toMatch(/^because \(forced: .*0 of 7 days with jobs on this step/);
   // Somebody who was taken out of the rollout is not taken back in with all others.
   await step(house, ['project/2'], { direction: 'back', to: 'off' });
@@ -192,7 +192,7 @@ test('a report goes to the owner the limits name; where nobody can be told nothi
   const house = await watching();
   const unsent = await tell(house, ['group/101'], false);
   expect(unsent).toMatchObject({
-    view: { reports: [{ outcome: 'no-way', owner: 'payments-leads', path: 'acme/payments' }] },
+    view: { reports: [{ outcome: 'no-topic', owner: 'payments-leads', path: 'acme/payments' }] },
     applied: undefined,
   });
   expect(await stepsOf(house, 'group/101')).toBe('shadow shadow');
@@ -200,12 +200,12 @@ test('a report goes to the owner the limits name; where nobody can be told nothi
   const deps = {
     ...house,
     origin: 'https://budget.example.com',
-    tellOwner: async ({ owner = '', text }: { owner?: string; text: string }) => {
+    notifyOwner: async ({ owner = '', text }: { owner?: string; text: string }) => {
       told.push(`${owner}: ${text.split('\n').at(-1)}`);
       return 'sent' as const;
     },
   };
-  const asked = { why: 'report', source: 'test', told: false };
+  const asked = { why: 'report', source: 'test', informed: false };
   const sent = await reportRollout(deps, ['group/101', 'instance'], USERS.finance, asked);
   expect(told).toEqual([
     'payments-leads: https://budget.example.com/groups/101',
@@ -271,7 +271,7 @@ test('whatever is done: nobody enforces without an entry in the log, back goes n
           for (const [index, mode] of after.entries())
             expect(compareModes(mode, before[index] ?? 'off')).toBeLessThanOrEqual(0);
         else if (!deed.move.force) expect(moved.flatMap(({ unmet }) => unmet)).toEqual([]);
-        const { entries } = await house.desk.history({ max: 100 });
+        const { entries } = await house.limitEdits.history({ max: 100 });
         const logged = new Set(
           entries.flatMap(({ rows = [] }) =>
             rows.flatMap(({ about, subject, limit, to }) =>

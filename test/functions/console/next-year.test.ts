@@ -30,19 +30,19 @@ async function finance(more: readonly LimitEdit[] = []) {
   };
   const approve = async (id: string): Promise<void> => {
     const zoe = { actor: 'zoe', rights: [{ role: 'finance' } as const] };
-    const decided = await house.desk.decide(id, { verdict: 'approve' }, zoe);
+    const decided = await house.limitEdits.decide(id, { decision: 'approve' }, zoe);
     if (decided.outcome !== 'approved') throw new Error(JSON.stringify(decided));
   };
   /** Imports a file of the live limits; a second person approves it if it takes two. */
   const take = async (file: string, query = `from=${NEXT_YEAR}`): Promise<void> => {
-    const set = file.includes('version') ? undefined : (await house.desk.live())?.pointer.set;
+    const set = file.includes('version') ? undefined : (await house.limitEdits.live())?.pointer.set;
     const { status, body } = await send(file, query, set);
     if (status === 202) await approve(body.request.id);
     else if (status !== 200) throw new Error(JSON.stringify(body));
   };
   /** The money limits of a group as they are written: id, amount, from, until. */
   const written = async (group: number): Promise<readonly string[]> => {
-    const live = await house.desk.live();
+    const live = await house.limitEdits.live();
     const limits = (live?.document.limits ?? []) as Record<string, unknown>[];
     return limits
       .filter(({ on, money }) => (on as { group?: number }).group === group && money !== undefined)
@@ -68,7 +68,7 @@ async function finance(more: readonly LimitEdit[] = []) {
   };
   /** Edits through the API; a second person approves what takes two. */
   const edit = async (...edits: readonly object[]): Promise<number> => {
-    const base = (await house.desk.live())?.pointer.set;
+    const base = (await house.limitEdits.live())?.pointer.set;
     const answer = await app.request('/api/v1/limits/edits', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'if-match': `"${base}"` },
@@ -97,10 +97,10 @@ const CARDS_NEXT_YEAR: readonly LimitEdit[] = [
 ];
 
 test('a file from a day on ends limits the day before, begins others, and is one edit to take back', async () => {
-  const { exported, take, written, travel, money, desk, apply } = await finance();
-  const before = (await desk.live())?.document;
+  const { exported, take, written, travel, money, limitEdits, apply } = await finance();
+  const before = (await limitEdits.live())?.document;
   await take(withAmount(await exported(), PAYMENTS, '540'));
-  expect((await desk.live())?.pointer.edit).toBe(2);
+  expect((await limitEdits.live())?.pointer.edit).toBe(2);
   expect(await written(101)).toEqual(['- 500 - 2026-12-31', `money-month-${NEXT_YEAR} 540 ${NEXT_YEAR} -`]);
   expect(await written(100)).toEqual(['- 900 - -']);
   await apply([{ kind: 'replace', document: before }]);
@@ -113,10 +113,10 @@ test('a file from a day on ends limits the day before, begins others, and is one
 });
 
 test('the same file with the same day changes nothing the second time, with its version and without', async () => {
-  const { exported, take, send, desk } = await finance();
+  const { exported, take, send, limitEdits } = await finance();
   const file = withAmount(await exported(), PAYMENTS, '540');
   await take(file);
-  const live = (await desk.live())?.pointer;
+  const live = (await limitEdits.live())?.pointer;
   const bare = 'group_id,unit,limit,period\r\n101,money,540,month\r\n';
   for (const [again, base] of [
     [file, undefined],
@@ -128,7 +128,7 @@ test('the same file with the same day changes nothing the second time, with its 
     expect([made.status, made.body.outcome]).toEqual([200, 'unchanged']);
   }
   expect((await send(file, `from=${NEXT_YEAR}&prune=yes`)).body.outcome).toBe('unchanged');
-  expect((await desk.live())?.pointer).toEqual(live);
+  expect((await limitEdits.live())?.pointer).toEqual(live);
 });
 
 test('new rows begin on the day, and with prune limits that the file does not name end the day before', async () => {
@@ -154,7 +154,7 @@ test.each([
     readonly per: 'week' | 'month' | 'year' | 'once';
     readonly from?: string;
   }) => {
-    const { exported, send, desk } = await finance([
+    const { exported, send, limitEdits } = await finance([
       { kind: 'set', subject: 'group/102', unit: 'money', amount: 7, ...limit },
     ]);
     const file = await exported();
@@ -167,7 +167,7 @@ test.each([
     // Its row as it was stops nobody.
     const others = await send(withAmount(file, PAYMENTS, '540'), `from=${NEXT_YEAR}&dry_run=yes`);
     expect([others.status, others.body.outcome]).toEqual([200, 'valid']);
-    expect((await desk.live())?.pointer.edit).toBe(1);
+    expect((await limitEdits.live())?.pointer.edit).toBe(1);
   },
 );
 

@@ -27,25 +27,25 @@ const house = async () => {
     expect(answer.status).toBe(201);
     return ((await answer.json()) as { id: string }).id;
   };
-  const approve = (user: User, id: string) => send(user, `/requests/${id}/decision`, { verdict: 'approve' });
+  const approve = (user: User, id: string) => send(user, `/requests/${id}/decision`, { decision: 'approve' });
   return { ...made, ask, approve };
 };
 
 test('whoever renames the account between asking and approving still approves nothing of their own', async () => {
-  const { ask, approve, desk } = await house();
+  const { ask, approve, limitEdits } = await house();
   const id = await ask(FRITZ);
   expect((await approve({ ...FRITZ, username: 'somebody-else' }, id)).status).toBe(403);
-  expect((await desk.live())?.document.grants).toBeUndefined();
+  expect((await limitEdits.live())?.document.grants).toBeUndefined();
 });
 
 test('whoever takes the name that became free is another person, and both are told apart by id', async () => {
-  const { ask, approve, desk } = await house();
+  const { ask, approve, limitEdits } = await house();
   const id = await ask(FRITZ);
   expect((await approve({ ...ADA, username: FRITZ.username }, id)).status).toBe(200);
-  expect((await desk.live())?.document.grants).toMatchObject([
+  expect((await limitEdits.live())?.document.grants).toMatchObject([
     { requested_by_user: FRITZ.id, approved_by_user: ADA.id, by_user: ADA.id },
   ]);
-  expect((await desk.history({ max: 1 })).entries).toMatchObject([{ userId: ADA.id }]);
+  expect((await limitEdits.history({ max: 1 })).entries).toMatchObject([{ userId: ADA.id }]);
 });
 
 test('a request stays its requester’s under a new name, and does not become that of who takes the old one', async () => {
@@ -59,10 +59,10 @@ test('a request stays its requester’s under a new name, and does not become th
 });
 
 test('an owner lifts the own freeze under a new name; who takes the old name lifts it not', async () => {
-  const { desk } = await house();
+  const { limitEdits } = await house();
   const rights = [{ role: 'owner', groups: [101] }] as const;
   const edit = async (userId: number | undefined, actor: string, lift?: string) =>
-    desk.apply(
+    limitEdits.apply(
       [
         lift === undefined
           ? { kind: 'freeze', subject: 'group/101', reason: 'release' }
@@ -74,11 +74,11 @@ test('an owner lifts the own freeze under a new name; who takes the old name lif
         rights,
         why: 'because',
         source: 'test',
-        base: (await desk.live())?.pointer.set,
+        base: (await limitEdits.live())?.pointer.set,
       },
     );
   await edit(31, 'olga');
-  const [freeze] = [...((await desk.live())?.limits.freezes?.get('group/101') ?? [])];
+  const [freeze] = [...((await limitEdits.live())?.limits.freezes?.get('group/101') ?? [])];
   expect(freeze).toMatchObject({ by: 'olga', byUser: 31 });
   const id = freeze?.id ?? '';
   expect((await edit(32, 'olga', id)).outcome).toBe('forbidden');

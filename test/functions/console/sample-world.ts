@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import { createConsoleRead } from '../../../functions/answers/create-console-read.ts';
 import { placesOf } from '../../../functions/answers/reading/scope.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits } from '../../../functions/core/limits/create-limit-edits.ts';
 import type { LimitEdit } from '../../../functions/core/limits/edit-model.ts';
 import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import { firstJobId, loadPastMonth, PAST_RUNNERS } from '../../../scripts/local/past-month.ts';
@@ -33,10 +33,10 @@ const EDITS: readonly LimitEdit[] = [
 ];
 
 export async function sampleWorld(empty = false) {
-  const { rules, directory, ledger, rulesFor, onTrouble } = await exampleLedger();
+  const { rules, directory, ledger, rulesFor, onProblem } = await exampleLedger();
   const clock = { ...systemClock, nowMs: () => NOW_MS };
   const { policy, limits } = rules;
-  const deps = { ledger, directory, zone: ZONE, clock, onTrouble };
+  const deps = { ledger, directory, zone: ZONE, clock, onProblem };
   const known = empty ? [] : [firstJobId(Math.floor(NOW_MS / 86_400_000))];
   if (!empty) {
     await loadPastMonth({ ...deps, rulesFor, nowMs: NOW_MS });
@@ -49,12 +49,12 @@ export async function sampleWorld(empty = false) {
     ids += 1;
     return `id${ids}`;
   };
-  const desk = createLimitsDesk({
+  const limitEdits = createLimitEdits({
     ...{ table: ledger.limits, policy, ledger: ledger.ledger, directory: async () => directory },
     ...{ clock, newId, zone: ZONE, packed: readYaml(LIMITS_FILE).value as LimitsDocument },
   });
   const read = createConsoleRead({
-    ...{ desk, policy, zone: ZONE, clock, limitTable: ledger.limits, packedLimits: limits },
+    ...{ limitEdits, policy, zone: ZONE, clock, limitTable: ledger.limits, packedLimits: limits },
     ...{ ledger: ledger.ledger, usage: ledger.usage, sheets: ledger.sheets, recounts: ledger.recounts },
     books: { instance: ledger.instance, description: 'the sample', jobs: ledger.store, chain: ledger.chain },
     recentJobIds: async () => known,
@@ -63,17 +63,21 @@ export async function sampleWorld(empty = false) {
     consoleUrl: 'https://budget.example.com',
   });
   const apply = async (edits: readonly LimitEdit[]) => {
-    const base = (await desk.live())?.pointer.set;
+    const base = (await limitEdits.live())?.pointer.set;
     const by = { actor: 'ada', userId: 1, rights: [{ role: 'admin' } as const], base, confirmed: true };
-    const applied = await desk.apply(edits, { ...by, why: 'Release week', source: 'page' });
+    const applied = await limitEdits.apply(edits, { ...by, why: 'Release week', source: 'page' });
     if (applied.outcome !== 'live') throw new Error(JSON.stringify(applied));
   };
   if (!empty) {
     for (const edit of EDITS) await apply([edit]);
     const asked = { ...PAYMENTS, ...DECEMBER, amount: '+2', reason: 'More tests' };
-    await desk.request(asked, { actor: 'vera', userId: 2, rights: [{ role: 'viewer', groups: [101] }] });
+    await limitEdits.request(asked, {
+      actor: 'vera',
+      userId: 2,
+      rights: [{ role: 'viewer', groups: [101] }],
+    });
   }
-  return { desk, read, policy, directory, clock, apply };
+  return { limitEdits, read, policy, directory, clock, apply };
 }
 
 /** Over HTTP on loopback, for a browser. */

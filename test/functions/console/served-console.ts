@@ -12,7 +12,7 @@ import type { consoleHouse } from './house.ts';
 /** Gone when the test is over. */
 export async function serveConsole({
   clock,
-  desk,
+  limitEdits,
   read,
   policy,
   directory,
@@ -35,7 +35,7 @@ export async function serveConsole({
     addressOf: () => 'somewhere',
   });
   app = createConsoleApp({
-    ...{ desk, read, signIn, policy, clock, log: silentLog },
+    ...{ limitEdits, read, signIn, policy, clock, log: silentLog },
     directory: async () => directory,
   });
   /** The token of a job of this project. */

@@ -20,13 +20,13 @@ export type Who = keyof typeof USERS;
 export const EVERYBODY = (Object.keys(USERS) as Who[]).filter((who) => !who.startsWith('job'));
 export const sessionOf = (who: Who): string => hashSecret(who);
 
-type Parts = Pick<ReturnType<typeof consoleHouse>, 'desk' | 'read' | 'policy' | 'directory'> & {
+type Parts = Pick<ReturnType<typeof consoleHouse>, 'limitEdits' | 'read' | 'policy' | 'directory'> & {
   readonly clock: { nowMs(): number };
 };
 type Form = Readonly<Record<string, string | File>>;
 
 export async function signedInConsole(
-  { desk, read, policy, directory, clock }: Parts,
+  { limitEdits, read, policy, directory, clock }: Parts,
   more: Partial<Omit<PagesDeps, 'sessions'> & Pick<SignInOptions, 'issuer' | 'fetch'>> & {
     readonly here?: string;
   } = {},
@@ -55,7 +55,7 @@ export async function signedInConsole(
     ids += 1;
     return `u${ids}`;
   };
-  const common = { desk, read, policy, directory: async () => directory, clock, log };
+  const common = { limitEdits, read, policy, directory: async () => directory, clock, log };
   const pages = createPages({
     ...{ ...common, zone: 'UTC', origin: ELSEWHERE, sessions: ownSessions(sessions, clock) },
     uploads: createUploads({ table: memoryLimitTable(), clock, newId }),

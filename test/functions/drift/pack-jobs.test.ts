@@ -73,7 +73,7 @@ test('what jobs cost by branch, name, source and merge request; in all, or of a 
   expect(told(await by('hour', 'acme'))).toEqual([['Sat 12:00', 600_000]]);
   const requests = await by('merge-request');
   expect(told(requests)).toEqual([['acme/payments/cards/api!12', 300_000]]);
-  expect(requests.other).toMatchObject({ micros: 700_000, label: 'Jobs not told apart by merge request' });
+  expect(requests.other).toMatchObject({ micros: 700_000, label: 'Jobs not split by merge request' });
 });
 
 test('what jobs of a group or a project cost by runner class, as of their decision and by what their records say', async () => {
@@ -92,7 +92,7 @@ test('what jobs of a group or a project cost by runner class, as of their decisi
   expect(ofProject).toMatchObject({
     report: {
       rows: [{ name: 'small', micros: 400_000, jobs: 1 }],
-      other: { label: 'Jobs not told apart by runner class', micros: 0, jobs: 0 },
+      other: { label: 'Jobs not split by runner class', micros: 0, jobs: 0 },
     },
   });
   expect(told(await by('class'))).toEqual([

@@ -12,7 +12,7 @@ import {
   dynamoStatementChain,
 } from '../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../../functions/core/usage/roll-up.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
@@ -316,7 +316,7 @@ class Life {
       { Records: this.#feed.records.splice(0) },
       {
         ...{ store: this.#usage, keys: this.#store.keys, clock, random: () => 0, log: silentLog },
-        placeOf: placeBy(this.#directory(), this.zone),
+        placeOf: placeRecords(this.#directory(), this.zone),
       },
     );
   }

@@ -27,7 +27,7 @@ async function chatHarness(lines: (url: string) => readonly string[]) {
 }
 
 test('a request goes to the channel of its approver, the decision to the channel of the group', async () => {
-  const { request, desk, run, posts } = await chatHarness((url) => [
+  const { request, limitEdits, run, posts } = await chatHarness((url) => [
     `payments@example.com slack ${url}/slack/payments`,
     `* teams ${url}/teams/others`,
   ]);
@@ -35,7 +35,7 @@ test('a request goes to the channel of its approver, the decision to the channel
   await run();
   expect(posts.map(({ path }) => path)).toEqual(['/teams/others']);
   expect(posts[0]?.body).toContain('dana asks for 200 EUR more');
-  await desk.decide(id, { verdict: 'approve' }, FRITZ);
+  await limitEdits.decide(id, { decision: 'approve' }, FRITZ);
   await run();
   const bodies = posts.filter(({ path }) => path === '/slack/payments').map(({ body }) => body);
   expect(bodies.join()).toContain('Approved: dana asks for 200 EUR more');

@@ -99,19 +99,19 @@ export async function noticesHarness({ limits = OWNED, rules, ...over }: Harness
     edits: readonly LimitEdit[],
     by: { actor?: string; why?: string } = {},
   ): Promise<void> => {
-    const outcome = await house.desk.apply(edits, {
+    const outcome = await house.limitEdits.apply(edits, {
       actor: by.actor ?? 'fritz',
       rights: [{ role: 'admin' }],
       why: by.why ?? 'quarterly review',
       source: 'page',
-      base: (await house.desk.live())?.pointer.set,
+      base: (await house.limitEdits.live())?.pointer.set,
       confirmed: true,
     });
     if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
   };
   /** Asks for more for acme/payments. */
-  const request = async (over: object = {}, by: Parameters<typeof house.desk.request>[1] = DANA) => {
-    const asked = await house.desk.request(
+  const request = async (over: object = {}, by: Parameters<typeof house.limitEdits.request>[1] = DANA) => {
+    const asked = await house.limitEdits.request(
       {
         ...{ subject: 'group/101', limit: 'money-month', amount: 200, reason: 'load test' },
         ...{ from: '2026-11-21', until: '2026-11-30' },

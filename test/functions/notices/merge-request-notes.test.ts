@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import type { Log } from '../../../functions/core/environment/environment.ts';
-import type { RequestVerdict } from '../../../functions/core/limits/edit-model.ts';
+import type { RequestDecision } from '../../../functions/core/limits/edit-model.ts';
 import type { Directory } from '../../../policies/directory.ts';
 import { type LocalNote, NOTE_USER_ID, noteRoutes } from '../../support/note-routes.ts';
 import { aJob, DIRECTORY } from '../console/house.ts';
@@ -56,12 +56,12 @@ async function noteHarness(options: NoteOptions = {}) {
       tokenOf: async (group) => (hasToken && group === 101 ? TOKEN : undefined),
     },
   });
-  const { clock, desk, run, ask } = harness;
+  const { clock, limitEdits, run, ask } = harness;
   await ask([aJob(1, { runnerTags: ['large'], ref })]);
   const request = (over: object = {}) =>
     harness.request({ reason: '/close @all now', link: JOB_URL, ...over });
-  const decide = async (id: string, verdict: RequestVerdict['verdict'] = 'approve'): Promise<void> => {
-    const { outcome } = await desk.decide(id, { verdict, note: '/merge it' }, FRITZ);
+  const decide = async (id: string, verdict: RequestDecision['decision'] = 'approve'): Promise<void> => {
+    const { outcome } = await limitEdits.decide(id, { decision: verdict, note: '/merge it' }, FRITZ);
     expect(outcome).toBe(verdict === 'approve' ? 'approved' : 'declined');
   };
   /** Files a request and approves it. */

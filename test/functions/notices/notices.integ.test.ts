@@ -42,8 +42,8 @@ test('a run without events is four reads and no write', async () => {
     ...{ notify, clock, zone: 'UTC', consoleUrl: CONSOLE_URL, log: silentLog },
     alerts: memoryAlertRecords(clock),
   };
-  const { desk, by } = aDesk({ table: limitTable, policy, directory: deps.directory });
-  expect(await desk.apply(OWNED, await by())).toMatchObject({ outcome: 'live' });
+  const { limitEdits, by } = aDesk({ table: limitTable, policy, directory: deps.directory });
+  expect(await limitEdits.apply(OWNED, await by())).toMatchObject({ outcome: 'live' });
   await sendNotices(deps);
   const calls: (string | undefined)[] = [];
   client.middlewareStack.add(

@@ -169,10 +169,10 @@ describe('requests', () => {
   });
 
   test('decided: the owner gets the decision once, without a notice of the grant', async () => {
-    const { request, desk, news, lastText } = await noticesHarness();
+    const { request, limitEdits, news, lastText } = await noticesHarness();
     const id = await request();
     await news();
-    await desk.decide(id, { verdict: 'approve', note: 'as agreed' }, FRITZ);
+    await limitEdits.decide(id, { decision: 'approve', note: 'as agreed' }, FRITZ);
     expect(await news()).toEqual(['payments-leads request-decided group/101']);
     expect(lastText()).toContain('Approved: dana asks for 200 EUR more');
     expect(await news()).toEqual([]);
@@ -199,7 +199,7 @@ describe('time', () => {
   });
 
   test('reports the jobs of a break-glass, and asks owner and finance for its review once a day', async () => {
-    const { edit, news, clock, ask, desk } = await noticesHarness({
+    const { edit, news, clock, ask, limitEdits } = await noticesHarness({
       limits: [...OWNED, { kind: 'set', subject: 'group/104', unit: 'jobs', amount: 0 }],
     });
     await edit([
@@ -219,7 +219,7 @@ describe('time', () => {
     expect(await news()).toEqual([]);
     clock.advance(DAY_MS);
     expect(await news()).toEqual(review);
-    const [glass] = await desk.breakGlasses();
+    const [glass] = await limitEdits.breakGlasses();
     await edit([{ kind: 'review-breakglass', breakglass: glass?.id ?? '', note: 'fine' }]);
     await news();
     clock.advance(2 * DAY_MS);

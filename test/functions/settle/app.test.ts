@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { Log } from '../../../functions/core/environment/environment.ts';
 import { isTerminal, JOB_STATUSES } from '../../../functions/core/gitlab/gitlab.ts';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
+import { parseHintText } from '../../../functions/core/job-ends/webhook-hints.ts';
 import type { InboxItem } from '../../../functions/core/ledger/store.ts';
-import { parseHintText } from '../../../functions/core/truth/webhook-hints.ts';
 import {
   createSettleApp,
   HOOK_BODY_BYTES_MAX,
@@ -104,9 +104,9 @@ test('a signed end of a job becomes one inbox item that says what GitLab said, a
   expect(await post(body, signed(body))).toEqual(RECEIVED);
   expect(items).toHaveLength(1);
   expect(items[0]).toMatchObject({ id: 'msg-1', receivedAtMs: NOVEMBER_21_MS });
-  const { groupId, truth } = parseHintText(items[0]?.body ?? '') ?? {};
+  const { groupId, gitlabJob } = parseHintText(items[0]?.body ?? '') ?? {};
   expect(groupId).toBe(GROUP);
-  expect(truth).toEqual({
+  expect(gitlabJob).toEqual({
     ...{ jobId: 4711, projectId: 1001, status: 'success', projectPath: 'acme/payments/checkout' },
     ...{ jobName: 'unit', jobStage: 'test', pipelineId: 5000, userId: 7, ref: 'main' },
     ...{ runnerId: 12, runnerTags: ['docker'] },

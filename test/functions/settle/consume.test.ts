@@ -4,7 +4,7 @@ import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import { consume, type TableStreamRecord } from '../../../functions/settle/consume.ts';
 import { anAsk, claim, someFacts } from '../../support/ledger/asks.ts';
-import { books, hintOf, INSTANCE, ranFor, STARTED_MS } from '../../support/ledger/truths.ts';
+import { books, hintOf, INSTANCE, ranFor, STARTED_MS } from '../../support/ledger/gitlab-jobs.ts';
 
 const keys = ledgerKeys(INSTANCE);
 

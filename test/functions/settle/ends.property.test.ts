@@ -3,18 +3,18 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decide } from '../../../functions/core/admission/decide.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { chargeBypass } from '../../../functions/core/job-ends/charge-bypass.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { aRequest } from '../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../support/flow/flow.ts';
-import { type Books, books, ranFor, STARTED_MS } from '../../support/ledger/truths.ts';
+import { type Books, books, ranFor, STARTED_MS } from '../../support/ledger/gitlab-jobs.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 
 const SIX_HOURS = 6 * 3_600;
 const { timeoutSeconds: _hour, ...UNTIMED } = aRequest(1);
 
-async function ran(house: Books, truth: JobTruth) {
+async function ran(house: Books, gitlabJob: GitLabJob) {
   let clamped = 0;
   const ledger = createLedger({
     store: house.store,
@@ -23,7 +23,7 @@ async function ran(house: Books, truth: JobTruth) {
       clamped += 1;
     },
   });
-  await chargeBypass([truth], { ...house.deps, ledger });
+  await chargeBypass([gitlabJob], { ...house.deps, ledger });
   const record = await ledger.readRecord(1);
   return { charged: record?.durationSeconds, reported: record?.reportedSeconds, clamped };
 }

@@ -1,14 +1,14 @@
 import { Webhook } from 'standardwebhooks';
 import type { Log } from '../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
 import { groupHookKey } from '../../../functions/core/gitlab/group-hooks.ts';
-import { dynamoReportedEnds, dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
+import { chargeBypass } from '../../../functions/core/job-ends/charge-bypass.ts';
+import { dynamoReportedEnds, dynamoSweepCheckpoints } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
-import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { createSettleApp, JOBS_PATH } from '../../../functions/settle/app.ts';
 import { consume } from '../../../functions/settle/consume.ts';
 import type { SweepReport } from '../../../functions/sweep/run.ts';
@@ -98,9 +98,9 @@ export function webhookWorld() {
       sweep({
         gitlab,
         ledger,
-        marks: dynamoSweepMarks(parts),
+        marks: dynamoSweepCheckpoints(parts),
         reported: dynamoReportedEnds(parts),
-        chargeBypass: (truths) => chargeBypass(truths, settling),
+        chargeBypass: (gitlabJobs) => chargeBypass(gitlabJobs, settling),
         memory,
         clock,
         chargeUnknown: 'nothing',
@@ -119,7 +119,7 @@ export function webhookWorld() {
         .filter((item) => item.sk?.S === 'counter')
         .map((item) => item.pk?.S ?? '')
         .sort(),
-    ran: (jobId: number, seconds: number, over: Partial<JobTruth> = {}): JobTruth => ({
+    ran: (jobId: number, seconds: number, over: Partial<GitLabJob> = {}): GitLabJob => ({
       ...{ jobId, projectId: 10, status: 'success', runnerId: 7, durationSeconds: seconds },
       ...{ startedAtMs: clock.nowMs(), finishedAtMs: clock.nowMs() + seconds * 1000, ...over },
     }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LogFields } from '../../../functions/core/environment/environment.ts';
-import type { LimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import type { LimitEdits } from '../../../functions/core/limits/create-limit-edits.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { runOn } from '../../../functions/ssm-limits/import-parameter.ts';
 import {
@@ -22,9 +22,9 @@ const BEN = 'arn:aws:sts::111122223333:assumed-role/Finance/ben';
 const minutes = (amount: number) => ({ minutes: amount, per: 'month', mode: 'shadow' });
 const jobs = (amount: number) => ({ jobs: amount, mode: 'shadow' });
 
-/** A desk with 900 a month on acme, 500 on acme/payments (group 101) and 10 jobs at once on group 104. */
+/** A desk with 900 a month on acme, 500 on acme/payments (group 101) and 10 concurrent jobs on group 104. */
 async function aStore() {
-  const { desk, by } = await aLiveDesk();
+  const { limitEdits, by } = await aLiveDesk();
   const stored = new Map<string, StoredParameter>();
   const store: Parameters = {
     list: async (path) => [...stored.values()].filter(({ name }) => name.startsWith(`${path}/`)),
@@ -56,7 +56,7 @@ async function aStore() {
     path: PATH,
     parameters: store,
     imported: imported as ImportedVersions,
-    desk: desk as Pick<LimitsDesk, 'live' | 'apply'>,
+    limitEdits: limitEdits as Pick<LimitEdits, 'live' | 'apply'>,
     packed: { document: {}, limits: someLimits({}) },
     policy: aPolicy(),
     directory: async (): Promise<Directory | undefined> => aDirectory,
@@ -69,7 +69,7 @@ async function aStore() {
     },
   };
   return {
-    ...{ desk, by, write, deps, lines, counted },
+    ...{ limitEdits, by, write, deps, lines, counted },
     put: (group: number | string, value: readonly object[] | string, arn: string | undefined = ANNA) => {
       nowMs += 1_000;
       const text =
@@ -81,7 +81,7 @@ async function aStore() {
     event: (name: number | string = 101, operation = 'Update') =>
       runOn({ source: 'aws.ssm', detail: { name: `${PATH}/${name}`, operation } }, deps),
     limits: async () => {
-      const { limits = [] } = ((await desk.live())?.document ?? {}) as {
+      const { limits = [] } = ((await limitEdits.live())?.document ?? {}) as {
         limits?: readonly { on: unknown }[];
       };
       return limits
@@ -89,7 +89,7 @@ async function aStore() {
         .map(({ on: _on, ...limit }) => limit);
     },
     edits: async () =>
-      (await desk.history({ max: 100 })).entries
+      (await limitEdits.history({ max: 100 })).entries
         .filter(({ source }) => source === 'ssm')
         .map(({ actor, why }) => `${actor}: ${why}`)
         .reverse(),
@@ -124,7 +124,7 @@ test.each([
     /path.*expected acme\/payments.*correct the path or the id/,
   ],
   ['a subject of its own', 'path: acme/payments\nlimits: [{ on: { group: 7 }, jobs: 3 }]', /limits\[0\]\.on/],
-  ['no limits', 'path: acme/payments', /limits.*\[\] takes all/],
+  ['no limits', 'path: acme/payments', /limits.*\[\] removes them all/],
   [
     'ten times the amount',
     '{ path: acme/payments, limits: [{ money: 50, per: month }] }',
@@ -164,7 +164,7 @@ test('a parameter confirms a large change, and cannot make one that needs a seco
   put(101, JSON.stringify({ path: 'acme/payments', confirm: true, limits: [{ ...MONEY, money: 800 }] }));
   await event();
   expect(lines.at(-2)?.fields?.problems).toEqual([
-    expect.stringMatching(/somebody else must approve it.*console/),
+    expect.stringMatching(/another user must approve it.*console/),
   ]);
   expect(await edits()).toHaveLength(1);
 });

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { house, MINUTE_MS, range } from './house.ts';
 
 test('no slot stays wrongly taken more than 3 min when events are lost, long before the hold is due', async () => {
-  const { clock, gitlab, hold, sweep, truth, finished, slots } = house();
+  const { clock, gitlab, hold, sweep, gitlabJob, finished, slots } = house();
   const jobIds = range(1, 300);
   await hold(jobIds);
-  gitlab.put(...jobIds.map((jobId) => truth(jobId)));
+  gitlab.put(...jobIds.map((jobId) => gitlabJob(jobId)));
   clock.advance(10 * MINUTE_MS);
   await sweep();
   expect(await slots()).toBe(300);
@@ -20,10 +20,10 @@ test('no slot stays wrongly taken more than 3 min when events are lost, long bef
 });
 
 test('jobs that wait, run or wind down keep their hold, and nothing is written about them', async () => {
-  const { clock, gitlab, hold, sweep, truth, states, store } = house();
+  const { clock, gitlab, hold, sweep, gitlabJob, states, store } = house();
   const statuses = ['pending', 'created', 'running', 'canceling', 'waiting_for_resource'] as const;
   await hold(statuses.map((_, index) => index + 1));
-  gitlab.put(...statuses.map((status, index) => truth(index + 1, { status })));
+  gitlab.put(...statuses.map((status, index) => gitlabJob(index + 1, { status })));
   const before = JSON.stringify([...store.dump()]);
   clock.advance(10 * MINUTE_MS);
   expect(await sweep()).toMatchObject({ verified: 5, released: 0, settled: 0, postponed: 0 });
@@ -32,12 +32,12 @@ test('jobs that wait, run or wind down keep their hold, and nothing is written a
 });
 
 test('with fewer calls than holds no hold is passed over for ever', async () => {
-  const { clock, gitlab, hold, sweep, truth } = house({ callsMax: 60, runMs: 50_000 });
+  const { clock, gitlab, hold, sweep, gitlabJob } = house({ callsMax: 60, runMs: 50_000 });
   const jobIds = range(1, 200);
   // Each job has its own runner and project: lists show nothing that a call about the job would not.
   for (const jobId of jobIds) {
     await hold([jobId], { projectId: jobId });
-    gitlab.put(truth(jobId, { runnerId: jobId, projectId: jobId, status: 'pending' }));
+    gitlab.put(gitlabJob(jobId, { runnerId: jobId, projectId: jobId, status: 'pending' }));
   }
   const asked = new Set<number>();
   gitlab.fail = (call, id) => {

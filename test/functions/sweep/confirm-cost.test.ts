@@ -1,9 +1,9 @@
 /** GitLab calls for comparing reported ends with its REST API, by volume and by the spread over projects and runners. */
 import { expect, test } from 'vitest';
-import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError, type GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
 import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
+import { hintText } from '../../../functions/core/job-ends/webhook-hints.ts';
 import { INBOX_SLOT_MS, inboxSlot } from '../../../functions/core/store/keys.ts';
-import { hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import type { SweepDeps, SweepReport } from '../../../functions/sweep/run.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, MINUTE_MS, range } from './house.ts';
@@ -20,7 +20,7 @@ const GROUP = 100;
 async function reportedHalfHour(count: number, projects: number, runners: number) {
   const world = house();
   const { clock, ledger } = world;
-  const truths = range(1, HALF_HOURS * count).map((jobId) => {
+  const gitlabJobs = range(1, HALF_HOURS * count).map((jobId) => {
     const spread = Math.imul(jobId, 2_654_435_761) >>> 0;
     return world.finished(jobId, 60, { runnerId: 1 + (jobId % runners), projectId: 1 + (spread % projects) });
   });
@@ -29,12 +29,12 @@ async function reportedHalfHour(count: number, projects: number, runners: number
   const record = await ledger.readRecord(1);
   if (record === undefined) throw new Error('job 1 was held');
   const recordOf = (jobId: number) => {
-    const projectId = truths[jobId - 1]?.projectId ?? 0;
+    const projectId = gitlabJobs[jobId - 1]?.projectId ?? 0;
     return { ...record, jobId, facts: { ...record.facts, rootId: GROUP, projectId } };
   };
-  const gitlab = gitlabWith(truths);
+  const gitlab = gitlabWith(gitlabJobs);
   const slot = inboxSlot(clock.nowMs());
-  const bodies = truths.slice(0, count).map((truth) => hintText({ groupId: GROUP, truth }));
+  const bodies = gitlabJobs.slice(0, count).map((gitlabJob) => hintText({ groupId: GROUP, gitlabJob }));
   const checkpoints: number[] = [];
   clock.advance(1.5 * INBOX_SLOT_MS);
   let memory = newSweepMemory();
@@ -72,9 +72,9 @@ async function reportedHalfHour(count: number, projects: number, runners: number
 }
 
 /** GitLab's REST API over jobs that do not change, newest first. */
-function gitlabWith(truths: readonly JobTruth[]) {
-  const newest = truths.toReversed();
-  const lists = new Map<string, JobTruth[]>([
+function gitlabWith(gitlabJobs: readonly GitLabJob[]) {
+  const newest = gitlabJobs.toReversed();
+  const lists = new Map<string, GitLabJob[]>([
     ...Map.groupBy(newest, ({ runnerId }) => `runners/${runnerId}`),
     ...Map.groupBy(newest, ({ projectId }) => `projects/${projectId}`),
   ]);
@@ -88,8 +88,8 @@ function gitlabWith(truths: readonly JobTruth[]) {
     job: async (projectId, jobId) => {
       called();
       faults.onJob(jobId);
-      const truth = truths[jobId - 1];
-      return truth?.projectId === projectId ? truth : undefined;
+      const gitlabJob = gitlabJobs[jobId - 1];
+      return gitlabJob?.projectId === projectId ? gitlabJob : undefined;
     },
     listJobs: async (list, { page = '0' }) => {
       called();

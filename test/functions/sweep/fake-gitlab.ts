@@ -1,4 +1,4 @@
-import type { JobList, JobsPage, JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob, JobList, JobsPage } from '../../../functions/core/gitlab/gitlab.ts';
 import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
 
 const PAGE = 100;
@@ -7,26 +7,26 @@ export type Call = 'job' | 'running' | 'recent' | 'runners';
 
 /** GitLab's REST API over a map of jobs, a hundred a page, newest first. */
 export class FakeGitLab implements GitLab {
-  readonly jobs = new Map<number, JobTruth>();
+  readonly jobs = new Map<number, GitLabJob>();
   readonly calls: Record<Call, number> = { job: 0, running: 0, recent: 0, runners: 0 };
   /** Thrown instead of an answer. */
   fail: (call: Call, id: number) => Error | undefined = () => undefined;
   /** Awaited before and after GitLab looks, so that things happen in between. */
   step: (label: string) => Promise<unknown> = async () => {};
 
-  put(...truths: readonly JobTruth[]): void {
-    for (const truth of truths) this.jobs.set(truth.jobId, truth);
+  put(...gitlabJobs: readonly GitLabJob[]): void {
+    for (const gitlabJob of gitlabJobs) this.jobs.set(gitlabJob.jobId, gitlabJob);
   }
 
   get total(): number {
     return Object.values(this.calls).reduce((sum, count) => sum + count, 0);
   }
 
-  async job(projectId: number, jobId: number): Promise<JobTruth | undefined> {
+  async job(projectId: number, jobId: number): Promise<GitLabJob | undefined> {
     await this.#count('job', jobId);
-    const truth = this.jobs.get(jobId);
+    const gitlabJob = this.jobs.get(jobId);
     await this.step('answered');
-    return truth?.projectId === projectId ? truth : undefined;
+    return gitlabJob?.projectId === projectId ? gitlabJob : undefined;
   }
 
   async listJobs(
@@ -37,9 +37,9 @@ export class FakeGitLab implements GitLab {
     await this.#count(status === undefined ? 'recent' : 'running', Number(id));
     const below = page === undefined ? Number.POSITIVE_INFINITY : Number(page);
     const matching = [...this.jobs.values()]
-      .filter((truth) => (kind === 'runners' ? truth.runnerId : truth.projectId) === Number(id))
+      .filter((gitlabJob) => (kind === 'runners' ? gitlabJob.runnerId : gitlabJob.projectId) === Number(id))
       .filter(({ jobId }) => jobId < below)
-      .filter((truth) => status === undefined || truth.status === status)
+      .filter((gitlabJob) => status === undefined || gitlabJob.status === status)
       .sort((a, b) => b.jobId - a.jobId);
     const jobs = matching.slice(0, PAGE);
     await this.step('answered');

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, range, VISIT_MS } from './house.ts';
 
-const ids = (truths: readonly { readonly jobId: number }[]): number[] =>
-  truths.map(({ jobId }) => jobId).sort((a, b) => a - b);
+const ids = (gitlabJobs: readonly { readonly jobId: number }[]): number[] =>
+  gitlabJobs.map(({ jobId }) => jobId).sort((a, b) => a - b);
 
 /** A house whose search has begun, with runner 7 known by an old job. */
 async function begun(over: Parameters<typeof house>[0] = {}) {
@@ -37,9 +37,9 @@ test('a charge the table did not take is handed over again', async () => {
   let table = false;
   const handed: number[] = [];
   const { clock, gitlab, sweep, finished } = await begun({
-    chargeBypass: async (truths) => {
-      handed.push(...ids(truths));
-      return truths.map(() => (table ? 'bypass' : 'undecided'));
+    chargeBypass: async (gitlabJobs) => {
+      handed.push(...ids(gitlabJobs));
+      return gitlabJobs.map(() => (table ? 'bypass' : 'undecided'));
     },
   });
   gitlab.put(finished(2, 10), finished(3, 10));

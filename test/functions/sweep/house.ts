@@ -1,5 +1,5 @@
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
+import type { GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { dynamoSweepCheckpoints } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../functions/core/ledger/ledger.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
@@ -31,21 +31,21 @@ export function house(over: Partial<SweepDeps> = {}) {
   const gitlab = new FakeGitLab();
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock });
   const ledger = createLedger({ store, clock });
-  const charged: JobTruth[] = [];
+  const charged: GitLabJob[] = [];
   const deps: SweepDeps = {
     gitlab,
     ledger,
-    marks: dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
-    chargeBypass: async (truths) => {
-      charged.push(...truths);
-      return truths.map(() => 'bypass');
+    marks: dynamoSweepCheckpoints({ table: new MemoryTable(), instance: 'gitlab.example.com' }),
+    chargeBypass: async (gitlabJobs) => {
+      charged.push(...gitlabJobs);
+      return gitlabJobs.map(() => 'bypass');
     },
     memory: newSweepMemory(),
     clock,
     chargeUnknown: 'nothing',
     ...over,
   };
-  const truth = (jobId: number, more: Partial<JobTruth> = {}): JobTruth => ({
+  const gitlabJob = (jobId: number, more: Partial<GitLabJob> = {}): GitLabJob => ({
     ...{ jobId, projectId: 1, status: 'running', runnerId: 7, startedAtMs: clock.nowMs() },
     ...more,
   });
@@ -75,9 +75,9 @@ export function house(over: Partial<SweepDeps> = {}) {
       (await ledger.readRecords(jobIds)).map((record) => record?.state),
     spent: () => committed(counter('group/1')),
     slots: () => committed(counter('group/1', 'slots', 'now')),
-    truth,
-    finished: (jobId: number, durationSeconds: number, more: Partial<JobTruth> = {}): JobTruth =>
-      truth(jobId, {
+    gitlabJob,
+    finished: (jobId: number, durationSeconds: number, more: Partial<GitLabJob> = {}): GitLabJob =>
+      gitlabJob(jobId, {
         ...{ status: 'success', durationSeconds, finishedAtMs: clock.nowMs() + durationSeconds * 1000 },
         ...more,
       }),

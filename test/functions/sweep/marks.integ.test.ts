@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
+import { dynamoSweepCheckpoints } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
@@ -11,7 +11,7 @@ const local = localTable(tableName);
 
 test('marks come back as they were written, per instance, and are no part of the books', async () => {
   const instance = 'gitlab.example.com';
-  const marks = dynamoSweepMarks({ table: dynamoTable(local.client, tableName), instance });
+  const marks = dynamoSweepCheckpoints({ table: dynamoTable(local.client, tableName), instance });
   expect(await marks.read()).toBeUndefined();
   const written = {
     sinceMs: 5,
@@ -37,7 +37,7 @@ test('marks come back as they were written, per instance, and are no part of the
   expect(await marks.read()).toEqual(written);
   expect([...((await marks.read())?.open.keys() ?? [])]).toEqual([90, 12]);
   expect(
-    await dynamoSweepMarks({
+    await dynamoSweepCheckpoints({
       table: dynamoTable(local.client, tableName),
       instance: 'other.example.com',
     }).read(),

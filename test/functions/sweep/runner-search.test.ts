@@ -1,8 +1,8 @@
 /** What the search for bypass costs, and what it cannot miss. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
+import type { GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { dynamoSweepCheckpoints } from '../../../functions/core/ledger/checkpoints.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { house, MINUTE_MS, range, VISIT_MS } from './house.ts';
@@ -11,7 +11,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** The house with every record that is read counted, and charges that the ledger remembers. */
 function counted() {
-  const marks = dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+  const marks = dynamoSweepCheckpoints({ table: new MemoryTable(), instance: 'gitlab.example.com' });
   const one = house({ marks });
   const charges: number[] = [];
   let recordsRead = 0;
@@ -28,8 +28,8 @@ function counted() {
       return one.ledger.settle(ends);
     },
   };
-  const chargeBypass = async (truths: readonly JobTruth[]) =>
-    truths.map(({ jobId }) => {
+  const chargeBypass = async (gitlabJobs: readonly GitLabJob[]) =>
+    gitlabJobs.map(({ jobId }) => {
       if (known.has(jobId)) return 'unchanged' as const;
       known.add(jobId);
       charges.push(jobId);
@@ -71,10 +71,10 @@ test('a page of a hundred jobs that were looked at costs one call and no read of
 });
 
 test('the share of unadmitted jobs is counted once a job, with a bypass that the webhook had charged', async () => {
-  const { clock, gitlab, visit, hold, finished, truth, ledger } = counted();
+  const { clock, gitlab, visit, hold, finished, gitlabJob, ledger } = counted();
   await visit();
   await hold([1, 2, 3]);
-  gitlab.put(finished(1, 10), finished(2, 10), truth(3), finished(4, 10), truth(5));
+  gitlab.put(finished(1, 10), finished(2, 10), gitlabJob(3), finished(4, 10), gitlabJob(5));
   await ledger.settle([{ jobId: 1, durationSeconds: 10, endedAtMs: clock.nowMs() }]);
   const sum = { ran: 0, unadmitted: 0 };
   for (let again = 1; again <= 4; again += 1) {
@@ -114,7 +114,7 @@ test('whatever starts when, in whatever order of ids, whichever runs are cut sho
             one.gitlab.put(
               over
                 ? one.finished(idOf(index), job.seconds, { startedAtMs, runnerId, createdAtMs: startOfAll })
-                : one.truth(idOf(index), { startedAtMs, runnerId, createdAtMs: startOfAll }),
+                : one.gitlabJob(idOf(index), { startedAtMs, runnerId, createdAtMs: startOfAll }),
             );
             for (let other = 0; other < job.ahead; other += 1) {
               const jobId = idOf(index) + 1 + other;

@@ -1,15 +1,15 @@
 /** GitLab over HTTP, the table that the sweep and the settlement share, and a controller with the scope of one runner. */
 import { expect, test } from 'vitest';
 import { silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
+import { chargeBypass } from '../../../functions/core/job-ends/charge-bypass.ts';
 import { dynamoControllerScope } from '../../../functions/core/ledger/controller.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
-import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
 import { READ_EVERY_MS, scopeKeeper } from '../../../functions/sweep/keep-scope.ts';
 import type { LocalController } from '../../../scripts/local/gitlab/controllers.ts';
 import { createLocalGitLab } from '../../../scripts/local/gitlab/local-gitlab.ts';
 import type { GitLabVersion } from '../../../scripts/local/gitlab/webhooks.ts';
+import { books, ranFor } from '../../support/ledger/gitlab-jobs.ts';
 import { localTable } from '../../support/ledger/local-table.ts';
-import { books, ranFor } from '../../support/ledger/truths.ts';
 
 const tableName = 'scope';
 const local = localTable(tableName);
@@ -46,7 +46,7 @@ test('a job on a runner out of scope is charged nothing, one in scope that nobod
   const { clock } = house;
   const current = scopeKeeper({ controllerId: 7, gitlab: rest, store, clock, log: silentLog });
   const scope = () => store.read();
-  const truths = [ranFor(1, 90, { runnerId: SCOPED }), ranFor(2, 90, { runnerId: OTHER })];
+  const gitlabJobs = [ranFor(1, 90, { runnerId: SCOPED }), ranFor(2, 90, { runnerId: OTHER })];
   try {
     // Before the sweep has looked nobody knows a scope, and both are taken for a bypass.
     expect(await chargeBypass([ranFor(3, 90, { runnerId: OTHER })], { ...house.deps, scope })).toEqual([
@@ -54,7 +54,7 @@ test('a job on a runner out of scope is charged nothing, one in scope that nobod
     ]);
     await current();
     clock.advance(READ_EVERY_MS);
-    expect(await chargeBypass(truths, { ...house.deps, scope })).toEqual(['bypass', 'out_of_scope']);
+    expect(await chargeBypass(gitlabJobs, { ...house.deps, scope })).toEqual(['bypass', 'out_of_scope']);
     expect(await house.charged(1)).toMatchObject({ micros: expect.any(Number) });
     expect(await house.ledger.readRecord(2)).toBeUndefined();
 

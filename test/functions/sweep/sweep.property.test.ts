@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
 import type { LedgerClock } from '../../../functions/core/environment/environment.ts';
-import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
-import { dynamoSweepMarks } from '../../../functions/core/ledger/checkpoints.ts';
+import { GitLabError, type GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { endOfJob } from '../../../functions/core/job-ends/actions.ts';
+import { dynamoSweepCheckpoints } from '../../../functions/core/ledger/checkpoints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
-import { endOfJob } from '../../../functions/core/truth/verdict.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
@@ -83,24 +83,24 @@ test('a job ended by sweeps and webhooks at the same moment is charged once, and
         leftFaults.push(...faults);
 
         const startMs = clock.nowMs();
-        const truthOf = (index: number, over: boolean): JobTruth | undefined => {
+        const truthOf = (index: number, over: boolean): GitLabJob | undefined => {
           const job = jobs[index];
           if (job === undefined || (over && job.fate === 'gone')) return undefined;
-          const truth = { jobId: index + 1, projectId: 1, runnerId: job.runnerId, startedAtMs: startMs };
-          if (!over) return { ...truth, status: 'running' };
+          const gitlabJob = { jobId: index + 1, projectId: 1, runnerId: job.runnerId, startedAtMs: startMs };
+          if (!over) return { ...gitlabJob, status: 'running' };
           if (job.fate === 'canceled') return { jobId: index + 1, projectId: 1, status: 'canceled' };
           const ended = { durationSeconds: job.seconds, finishedAtMs: startMs + job.seconds * 1000 };
           return job.fate === 'ran'
-            ? { ...truth, ...ended, status: 'success' }
-            : { ...truth, ...ended, status: 'failed', failureReason: 'job_router_failure' };
+            ? { ...gitlabJob, ...ended, status: 'success' }
+            : { ...gitlabJob, ...ended, status: 'failed', failureReason: 'job_router_failure' };
         };
-        const webhook = async (truth: JobTruth): Promise<void> => {
+        const webhook = async (gitlabJob: GitLabJob): Promise<void> => {
           await step('webhook');
-          const what = endOfJob(truth, clock.nowMs());
+          const what = endOfJob(gitlabJob, clock.nowMs());
           if (what.kind === 'ran') await other.settle([what.end]);
-          if (what.kind === 'gone') await other.release([{ jobId: truth.jobId, cause: what.cause }]);
+          if (what.kind === 'gone') await other.release([{ jobId: gitlabJob.jobId, cause: what.cause }]);
         };
-        const marks = dynamoSweepMarks({ table: new MemoryTable(), instance: 'gitlab.example.com' });
+        const marks = dynamoSweepCheckpoints({ table: new MemoryTable(), instance: 'gitlab.example.com' });
         const run = async (memory = newSweepMemory()): Promise<void> => {
           await step('sweep');
           // A table that does not answer ends a run; the next begins anew.
@@ -123,11 +123,11 @@ test('a job ended by sweeps and webhooks at the same moment is charged once, and
         const life = async (): Promise<void> => {
           for (let minute = 0; minute <= 20; minute += 5) {
             for (const [index, job] of jobs.entries()) {
-              const truth = truthOf(index, job.endsAtMinute * 5 <= minute);
-              if (truth === undefined) gitlab.jobs.delete(index + 1);
-              else gitlab.put(truth);
-              if (truth === undefined || job.endsAtMinute * 5 !== minute) continue;
-              for (let time = 0; time < job.webhooks; time += 1) running.push(webhook(truth));
+              const gitlabJob = truthOf(index, job.endsAtMinute * 5 <= minute);
+              if (gitlabJob === undefined) gitlab.jobs.delete(index + 1);
+              else gitlab.put(gitlabJob);
+              if (gitlabJob === undefined || job.endsAtMinute * 5 !== minute) continue;
+              for (let time = 0; time < job.webhooks; time += 1) running.push(webhook(gitlabJob));
             }
             // Two at once, as when a run takes longer than its minute.
             running.push(run(), run());

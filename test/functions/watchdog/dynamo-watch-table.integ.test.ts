@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { readRelayBeats } from '../../../functions/core/store/health-items.ts';
+import { readRelayHeartbeats } from '../../../functions/core/store/health-items.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/watch.ts';
 import { heartbeatWriter } from '../../../relay/aws/aws-json.ts';
@@ -27,7 +27,7 @@ const watchTable = (instance: string, name = tableName) =>
 
 test('what relays write is read: the newest beat of the own instance, and every relay with its descriptors', async () => {
   const instance = 'beats.example.com';
-  expect(await watchTable(instance).newestBeatMs()).toBeUndefined();
+  expect(await watchTable(instance).newestHeartbeatMs()).toBeUndefined();
   const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
   const placeholder = { schema: { source: 's', placeholder: true } };
   const more = { directoryAgeMs: 61_000, breaker: 'half_open' };
@@ -36,8 +36,8 @@ test('what relays write is read: the newest beat of the own instance, and every 
   await heartbeat(instance, 'relay-1')({ atMs: 5_000, openStreams: 8, schema });
   await heartbeat(instance, 'relay-3')({ atMs: 1, openStreams: 0, ...placeholder });
   await heartbeat('other.example.com', 'relay-1')({ atMs: 99_000, openStreams: 8 });
-  expect(await watchTable(instance).newestBeatMs()).toBe(9_000);
-  expect(await readRelayBeats({ table: dynamoTable(local.client, tableName), instance })).toEqual([
+  expect(await watchTable(instance).newestHeartbeatMs()).toBe(9_000);
+  expect(await readRelayHeartbeats({ table: dynamoTable(local.client, tableName), instance })).toEqual([
     { relayId: 'relay-2', atMs: 9_000, openStreams: 4, ...more },
     { relayId: 'relay-1', atMs: 5_000, openStreams: 8, schema },
     { relayId: 'relay-3', atMs: 1, openStreams: 0, ...placeholder },

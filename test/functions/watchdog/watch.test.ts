@@ -5,7 +5,7 @@ import { GitLabError } from '../../../functions/core/gitlab/gitlab.ts';
 import { MemoryNotifier, NotifyError } from '../../../functions/core/notify/message.ts';
 import { SILENT_MS, type YetFailedMark } from '../../../functions/core/store/health-items.ts';
 import { LedgerError } from '../../../functions/core/store/table-failure.ts';
-import { PAGE_EVERY_MS, type WatchdogMark, watch } from '../../../functions/watchdog/watch.ts';
+import { PAGE_EVERY_MS, type WatchdogState, watch } from '../../../functions/watchdog/watch.ts';
 
 const START_MS = Date.UTC(2026, 10, 21, 9, 0, 0);
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 class Site {
   nowMs = START_MS;
   beatAtMs: number | undefined = undefined;
-  mark: WatchdogMark | undefined = undefined;
+  mark: WatchdogState | undefined = undefined;
   markWrites = 0;
   state: ControllerState = 'enabled';
   disarmed = 0;
@@ -28,7 +28,7 @@ class Site {
   look = () =>
     watch({
       table: {
-        newestBeatMs: async () => {
+        newestHeartbeatMs: async () => {
           if (this.table === 'silent') throw new LedgerError('ledger_unavailable', 'throttled');
           return this.beatAtMs;
         },

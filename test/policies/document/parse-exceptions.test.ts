@@ -40,7 +40,7 @@ test.each<[object, string]>([
   ],
   [
     { breakglass: [{ ...glass, users: [] }] },
-    'breakglass[0]: lets everybody in; name users, or protected: true, or both',
+    'breakglass[0]: lets all users in; name users, or protected: true, or both',
   ],
   [
     { breakglass: [{ ...glass, on: { runner_class: 'large' } }] },

@@ -183,7 +183,7 @@ test('limits of what comes back within seconds may let jobs wait, and no others'
     REFUSED.replace('money', 'minutes'),
   ]);
   for (const wait of ['61s', '0s', 20, 'soon'])
-    expect(problemsOf(one({ jobs: 2, wait }))[0]).toContain('expected how long a job waits for room');
+    expect(problemsOf(one({ jobs: 2, wait }))[0]).toContain('expected the longest wait for headroom');
 });
 
 test('limits on what is given back may share a cohort, borrow and lend', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type DailyUsage, type RunOutQuestion, runOut } from '../../../policies/forecast.ts';
+import { type DailyUsage, type RunOutInput, runOut } from '../../../policies/forecast.ts';
 import { calendarDay, dayNumber } from '../../../policies/limits/calendar.ts';
 
 const DAY = (year: number, month: number, day: number) => dayNumber({ year, month, day });
@@ -8,7 +8,7 @@ const DAY = (year: number, month: number, day: number) => dayNumber({ year, mont
 const daysUntil = (today: number, amounts: readonly number[]): readonly DailyUsage[] =>
   amounts.map((amount, index) => ({ day: calendarDay(today - amounts.length + index), amount }));
 
-const ask = (over: Partial<RunOutQuestion>): string => {
+const ask = (over: Partial<RunOutInput>): string => {
   const forecast = runOut({
     usage: daysUntil(DAY(2026, 11, 21), Array(10).fill(24)),
     left: 24,

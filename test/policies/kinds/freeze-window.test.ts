@@ -79,7 +79,7 @@ test.each<[object, string]>([
     },
     'whenever its days begin',
   ],
-])('%j lasts until somebody lifts it: %s', (parts) => {
+])('%j lasts until it is lifted: %s', (parts) => {
   expect(until(parts, NOW_MS)).toBe('lifted');
 });
 

@@ -26,7 +26,7 @@ test.each<[kind: string, parts: object, place: string]>([
   ['resources', { min: { job: { cpu: 1 } } }, '.min.job: unknown key'],
   ['runner-access', { allow: [{ users: [5] }] }, '.runner_classes: missing'],
   ['runner-access', { runner_classes: ['larg'], allow: [] }, '.runner_classes[0]: '],
-  ['runner-access', { runner_classes: ['large'], allow: [{}] }, '.allow[0]: names nobody'],
+  ['runner-access', { runner_classes: ['large'], allow: [{}] }, '.allow[0]: is empty'],
   ['services', {}, ': has nothing to check'],
   ['services', { max: -1 }, '.max: '],
   ['timeout', {}, '.max: missing'],

@@ -34,12 +34,12 @@ test('all reasons at once: the one that is hardest to lift first, numbers as far
     Retrying will fail again. Give the job a shorter timeout or a cheaper runner, or ask for a higher limit.
     Owner of the limit: payments-leads
     It would also have been stopped by:
-      [CONCURRENCY_FULL] group acme: limit of CI jobs at once
+      [CONCURRENCY_FULL] group acme: limit of CI concurrent jobs
       [BUDGET_EXHAUSTED] group acme/payments: CI budget
     Decision: d-01JABC"
   `);
   expect(told([slots, spent, alone], { disclosure: 'all' })).toContain(`
-  [CONCURRENCY_FULL] group acme: 20 of 20 jobs at once
+  [CONCURRENCY_FULL] group acme: 20 of 20 concurrent jobs
   [BUDGET_EXHAUSTED] group acme/payments: 498.70 spent + 1.30 held of 500.00 EUR for November 2026; 2.40 EUR missing
 Decision: d-01JABC`);
   expect(
@@ -51,7 +51,7 @@ Decision: d-01JABC`);
     Retrying will fail again. Use another image.
     Ask in #ci-budget
     It would also have been stopped by:
-      [CONCURRENCY_FULL] Too many CI jobs are running at once: wait until one has finished.
+      [CONCURRENCY_FULL] Too many CI jobs are running: wait until one has finished.
       [BUDGET_EXHAUSTED] A CI budget has no room for this job.
       [EXCEEDS_LIMIT_ALONE] This job is larger than a CI limit allows.
     Decision: d-01JABC"

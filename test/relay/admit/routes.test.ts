@@ -52,7 +52,7 @@ test.each(['', '<html>not-a-secret</html>', '{"decisions":[not-a-secret'])(
     const answer = await call(async () => new Response(body));
     expect(failure(answer)).toEqual({
       code: 'admit_unreachable',
-      text: '[admit_unreachable] /v1/admissions answered with what is not JSON',
+      text: '[admit_unreachable] /v1/admissions answered with a body that is not JSON',
       cause: 'malformed',
     });
     expect(answer.kind === 'answered' ? undefined : answer.error.cause).toBeUndefined();

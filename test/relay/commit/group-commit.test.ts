@@ -5,7 +5,7 @@ import { createLanes } from '../../../relay/commit/lanes.ts';
 import { undecided } from '../../../relay/exchange.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { type Asked, commitBench, range, type SentBatch, turn } from '../../support/relay/commit-bench.ts';
-import { admittedOf } from '../../support/relay/verdicts.ts';
+import { admittedOf } from '../../support/relay/decisions.ts';
 
 test('a second batch starts 250 ms after the first, and never a third', async () => {
   const { ask, batches, pass, clock } = commitBench();
@@ -100,7 +100,7 @@ test('whatever roots fight for while jobs come and batches end: each job is sent
       }
       const sent = batches.flatMap(({ jobIds }) => jobIds);
       expect(sent.toSorted((a, b) => a - b)).toEqual(range(1, jobs));
-      expect(asked.map(({ verdict }) => verdict)).toEqual(
+      expect(asked.map(({ decision }) => decision)).toEqual(
         range(1, jobs).map((id) => admittedOf({ jobId: id })),
       );
       expect(commit.open).toBe(0);
@@ -115,8 +115,8 @@ test('a request that would push its neighbours out of their batch is not sent', 
   const small = ask(2);
   await turn();
   await batches[0]?.answer();
-  expect(large.verdict).toEqual(undecided('oversized'));
-  expect(small.verdict).toEqual(admittedOf({ jobId: 2 }));
+  expect(large.decision).toEqual(undecided('oversized'));
+  expect(small.decision).toEqual(admittedOf({ jobId: 2 }));
   expect(batches[0]?.jobIds).toEqual([2]);
 });
 
@@ -129,7 +129,9 @@ test('asked twice while it waits, or while in flight, a job is sent once and eve
   await batches[0]?.answer();
   expect(batches.map((batch) => batch.jobIds)).toEqual([[1, 2]]);
   expect(events).toMatchObject([{ jobs: 2, waiters: 3 }]);
-  expect(asked.map(({ verdict }) => verdict)).toEqual([1, 1, 2, 1, 1].map((jobId) => admittedOf({ jobId })));
+  expect(asked.map(({ decision }) => decision)).toEqual(
+    [1, 1, 2, 1, 1].map((jobId) => admittedOf({ jobId })),
+  );
 });
 
 describe('deadlines of jobs', () => {
@@ -142,10 +144,10 @@ describe('deadlines of jobs', () => {
     expect(batches).toHaveLength(2);
     const next = ask(3);
     await pass(745);
-    expect(lost.map(({ verdict }) => verdict)).toEqual([undecided('deadline'), undecided('deadline')]);
+    expect(lost.map(({ decision }) => decision)).toEqual([undecided('deadline'), undecided('deadline')]);
     expect(batches[2]?.jobIds).toEqual([3]);
     await batches[2]?.answer();
-    expect(next.verdict).toEqual(admittedOf({ jobId: 3 }));
+    expect(next.decision).toEqual(admittedOf({ jobId: 3 }));
     expect(commit.open).toBe(0);
   });
 });

@@ -10,7 +10,7 @@ import {
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { aDirectory, aPolicy } from '../../policies/documents.ts';
 import { range } from '../../support/relay/commit-bench.ts';
-import { admittedOf, quotaViolation, rejectedFor } from '../../support/relay/verdicts.ts';
+import { admittedOf, quotaViolation, rejectedFor } from '../../support/relay/decisions.ts';
 
 const job = {
   jobId: 1,

@@ -7,7 +7,7 @@ import { createHeadroomSnapshots, headroomTable } from '../../../relay/fallback/
 import { handClock } from '../../../scripts/local/clock.ts';
 import { aPolicy } from '../../policies/documents.ts';
 import { turn } from '../../support/relay/commit-bench.ts';
-import { budgetRoom } from '../../support/relay/verdicts.ts';
+import { budgetRoom } from '../../support/relay/decisions.ts';
 
 const NOW_MS = handClock().nowMs();
 const HOUR_MS = 3_600_000;
@@ -136,7 +136,7 @@ test.each([
   ['a newer form', item(packed({ version: 1, rooms: [aRoom('group/1')], given: [1] }), '2')],
   ['another version of the rooms', item(packed({ version: 2, rooms: [aRoom('group/1')], given: [1] }))],
   ['what is not packed', item('bm90IHBhY2tlZA==')],
-  ['what is not JSON', item(gzipSync('{').toString('base64'))],
+  ['a body that is not JSON', item(gzipSync('{').toString('base64'))],
   [
     'what unpacks to more than there can be',
     item(gzipSync(Buffer.alloc(9 * 1024 * 1024)).toString('base64')),

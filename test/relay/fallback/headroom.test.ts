@@ -15,7 +15,7 @@ import { aPolicy, NOW_MS, someLimits } from '../../policies/documents.ts';
 import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
 import { range } from '../../support/relay/commit-bench.ts';
-import { budgetRoom } from '../../support/relay/verdicts.ts';
+import { budgetRoom } from '../../support/relay/decisions.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askWhetherArmed, destroy, gitLabToken, readDestroyOptions } from '../../../scripts/build/destroy.ts';
+import { destroy, gitLabToken, readArmedState, readDestroyOptions } from '../../../scripts/build/destroy.ts';
 import { createRunnerControllers } from '../../../scripts/cli/controller/controller-command.ts';
 import { type FakeController, fakeRunnerControllers } from '../../support/fake-runner-controllers.ts';
 
@@ -37,8 +37,7 @@ async function destroyed(given: Given) {
     stage: 'prod',
     gitlabUrl: 'https://gitlab.example.com',
     withState: given.withState ?? false,
-    askWhetherArmed:
-      given.forced === true ? undefined : () => askWhetherArmed(controllers, given.controllerId),
+    readArmedState: given.forced === true ? undefined : () => readArmedState(controllers, given.controllerId),
     protect: async (stack, on) => stacks.has(stack) && stacks.set(stack, on) === stacks,
     cdkDestroy: async (stack) => {
       if (given.declined === true || stacks.get(stack) !== false) return { code: 1 };

@@ -95,7 +95,7 @@ test('too little concurrency is told before a first deployment, with what is nee
   const found = await looked({ unreserved: 125 });
   expect(found).toMatchObject({
     goesOn: false,
-    told: expect.stringMatching(/125 functions .* 126 are needed/),
+    told: expect.stringMatching(/125 concurrent functions .* 126 are needed/),
   });
 });
 

@@ -6,7 +6,7 @@ import { API_PATH, createApi } from '../../../functions/console/api/create-api.t
 import { createPages } from '../../../functions/console/pages/create-pages.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { createLimitsDesk } from '../../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits } from '../../../functions/core/limits/create-limit-edits.ts';
 import { createUploads } from '../../../functions/core/limits/limit-table.ts';
 import type { SignInEnv } from '../../../functions/core/signin/model.ts';
 import { readDirectory, readPolicy } from '../../../scripts/policy/read-documents.ts';
@@ -24,10 +24,10 @@ export function consoleOn(
   const ledger = createLedger({ store, clock });
   const newId = (): string => 'id';
   const parts = { policy, directory: async () => groups, clock, zone: 'UTC' };
-  const desk = createLimitsDesk({ ...parts, table, ledger, newId });
+  const limitEdits = createLimitEdits({ ...parts, table, ledger, newId });
   const read = createConsoleRead({
     ...parts,
-    desk,
+    limitEdits,
     limitTable: table,
     packedLimits: someLimits({}, policy),
     ledger,
@@ -35,7 +35,7 @@ export function consoleOn(
     places: async () => placesOf(groups),
     recentJobIds: async () => [lastJobId],
   });
-  const rest = { ...parts, desk, read, log: silentLog };
+  const rest = { ...parts, limitEdits, read, log: silentLog };
   const uploads = createUploads({ table, clock, newId });
   const pages = createPages({ ...rest, uploads, origin: 'https://budget.example.com' });
   const api = createApi(rest);

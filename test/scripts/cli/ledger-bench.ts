@@ -67,7 +67,7 @@ export function ledgerBench(parts: {
       };
       return { store: table, description: 'the test ledger', instance: INSTANCE, close };
     };
-  const desk = (colours = false) => {
+  const limitEdits = (colours = false) => {
     const told = { out: '', err: '' };
     const io: TerminalIo = {
       out: (text) => {
@@ -85,7 +85,7 @@ export function ledgerBench(parts: {
     };
     return { io, told };
   };
-  return { folder, documents, flags, clock, store, ledger, ask, opening, desk, stillOpen: () => open };
+  return { folder, documents, flags, clock, store, ledger, ask, opening, limitEdits, stillOpen: () => open };
 }
 
 export const aRequest = (jobId: number, more: Partial<AdmissionRequest> = {}): AdmissionRequest => ({

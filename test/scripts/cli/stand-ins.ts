@@ -2,7 +2,7 @@ import { systemClock } from '../../../functions/core/environment/environment.ts'
 import { commandFetch } from '../../../scripts/cli/command-fetch.ts';
 import { COMMANDS } from '../../../scripts/cli/commands.ts';
 import { type OpenLedger, openLedger, openToRepair } from '../../../scripts/cli/open-ledger.ts';
-import { askOnTerminal } from '../../../scripts/cli/truth/progress.ts';
+import { askOnTerminal } from '../../../scripts/cli/reconcile/progress.ts';
 import type { ExitCode, TerminalIo } from '../../../scripts/terminal/command.ts';
 
 interface Surroundings {

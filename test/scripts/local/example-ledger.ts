@@ -20,8 +20,8 @@ export async function exampleLedger() {
   const beside = { table: ledger.limits, ledger: ledger.ledger, clock: systemClock, log: silentLog };
   const { rulesFor } = rulesInForce(rules, beside);
   const troubles: string[] = [];
-  const onTrouble = (text: string): void => void troubles.push(text);
-  return { rules, directory, ledger, rulesFor, troubles, onTrouble };
+  const onProblem = (text: string): void => void troubles.push(text);
+  return { rules, directory, ledger, rulesFor, troubles, onProblem };
 }
 
 export const silentScreen = (heard: Partial<Screen> = {}): Screen =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { eachRow } from '../../../functions/core/sheets/sheet-rows.ts';
-import { coverageOfDays } from '../../../functions/core/usage/sums.ts';
+import { sumCoverage } from '../../../functions/core/usage/sums.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import type { LocalLedger } from '../../../scripts/local/ledger-source.ts';
 import {
@@ -24,9 +24,9 @@ const DAYS = Array.from({ length: PAST_DAYS }, (_, day) =>
 );
 
 async function month() {
-  const { rules, directory, ledger, rulesFor, troubles, onTrouble } = await exampleLedger();
+  const { rules, directory, ledger, rulesFor, troubles, onProblem } = await exampleLedger();
   const { store } = ledger;
-  const deps = { rulesFor, directory, zone: ZONE, clock: systemClock, onTrouble };
+  const deps = { rulesFor, directory, zone: ZONE, clock: systemClock, onProblem };
   const load = (nowMs: number, over: LocalLedger = ledger) => loadPastMonth({ ...deps, ledger: over, nowMs });
   const [limit] = limitsOn(rules.limits, 'group/101');
   if (limit === undefined) throw new Error('acme/payments has a budget');
@@ -50,11 +50,11 @@ async function month() {
       ...{ ...deps, ledger, policy: rules.policy, limits: rules.limits },
       clock: { nowMs: () => nowMs, monotonicMs: () => 0 },
     });
-  return { ledger, load, close, spent, counted, jobs, drift, troubles, onTrouble };
+  return { ledger, load, close, spent, counted, jobs, drift, troubles, onProblem };
 }
 
 test('what the loaded month spent is what usage by day, counters and reports add up to', async () => {
-  const { load, ledger, spent, counted, jobs, drift, troubles, onTrouble } = await month();
+  const { load, ledger, spent, counted, jobs, drift, troubles, onProblem } = await month();
   const loaded = await load(NOW_MS);
   expect(loaded).toBeGreaterThan(400);
   expect(await jobs()).toBe(loaded);
@@ -64,7 +64,7 @@ test('what the loaded month spent is what usage by day, counters and reports add
 
   const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
   const knownJobIds = [FIRST_RUN_JOB_ID, firstJobId(Math.floor(NOW_MS / DAY_MS))];
-  await packLocalJobs({ ledger, zone: 'UTC', clock, onTrouble, knownJobIds });
+  await packLocalJobs({ ledger, zone: 'UTC', clock, onProblem, knownJobIds });
   const full = DAYS.slice(0, -1);
   const sheets = await ledger.sheets.read(full.map((span) => ({ kind: 'job', span })));
   const packed = sheets.map((sheet) => {
@@ -80,7 +80,7 @@ test('what the loaded month spent is what usage by day, counters and reports add
   expect(Math.min(...packed)).toBeGreaterThan(0);
 
   const recountedAt = async (nowMs: number) => {
-    await recountLocalLedger({ ledger, onTrouble, clock: { nowMs: () => nowMs } });
+    await recountLocalLedger({ ledger, onProblem, clock: { nowMs: () => nowMs } });
     return ledger.recounts.read();
   };
   expect(await recountedAt(NOW_MS)).toMatchObject({ recountedAtMs: NOW_MS, drifting: [], unlisted: 0 });
@@ -94,7 +94,7 @@ test('most of the month was asked about; one runner never asks, one at times, an
   await load(NOW_MS);
   const keys = DAYS.map((day) => ({ subject: 'group/100', day }));
   const tallies = await ledger.usage.readUsage(keys);
-  const { ran, unasked, runners } = coverageOfDays(
+  const { ran, unasked, runners } = sumCoverage(
     keys.map(({ day }, index) => ({ day, tally: tallies[index] ?? new Map() })),
   );
   expect(unasked / ran).toBeGreaterThan(0.02);

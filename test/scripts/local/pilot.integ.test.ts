@@ -41,7 +41,7 @@ let folder = '';
 const root = (): string => `${folder}/`;
 const rules = (): string[] =>
   ['policy', 'limits', 'directory'].flatMap((name) => [`--${name}`, join(folder, `${name}.yaml`)]);
-const desk = (...args: string[]) => runDesk(args, root(), { nowMs: Date.now });
+const limitEdits = (...args: string[]) => runDesk(args, root(), { nowMs: Date.now });
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-pilot-'));
@@ -87,13 +87,13 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the desk finds the pilot’s books without being told whose they are, and what arming would have done', async () => {
-  const { code, out } = await desk('report', 'shadow', '--json', ...rules());
+  const { code, out } = await limitEdits('report', 'shadow', '--json', ...rules());
   expect(code).toBe(0);
   const { totals, ifArmed } = JSON.parse(out);
   expect(totals).toMatchObject({ jobs: JOBS, rejected: 2 });
   expect(ifArmed).toMatchObject({ jobs: JOBS, wouldFail: 2 });
   expect(ifArmed.rows).toMatchObject([{ group: 'acme/payments', rule: 'trusted-images', jobs: 2 }]);
-  const explained = await desk('explain', '5', '--json', ...rules());
+  const explained = await limitEdits('explain', '5', '--json', ...rules());
   expect(explained.err).toBe('');
   expect(JSON.parse(explained.out)).toMatchObject({ jobId: 5 });
 });
@@ -111,10 +111,10 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
     ...['--token-file', join(folder, 'token'), ...rules()],
   ];
   try {
-    const unscoped = await desk('controller', 'enable', '--yes', ...place);
+    const unscoped = await limitEdits('controller', 'enable', '--yes', ...place);
     expect(unscoped).toMatchObject({ code: 2, err: expect.stringContaining('the controller has no scope') });
     gitlab.changeController(7, { instanceScope: true });
-    const { code, out } = await desk('controller', 'status', '--json', ...place);
+    const { code, out } = await limitEdits('controller', 'status', '--json', ...place);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       state: 'dry_run',
@@ -126,10 +126,10 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
         `2 of the last ${JOBS} jobs would have failed`,
       ],
     });
-    const asked = await desk('controller', 'enable', ...place);
+    const asked = await limitEdits('controller', 'enable', ...place);
     expect(asked).toMatchObject({ code: 3, err: expect.stringContaining('add --yes to arm although') });
     expect(gitlab.controller(7)?.state).toBe('dry_run');
-    expect((await desk('controller', 'enable', '--yes', ...place)).code).toBe(0);
+    expect((await limitEdits('controller', 'enable', '--yes', ...place)).code).toBe(0);
     expect(gitlab.controller(7)?.state).toBe('enabled');
   } finally {
     await served.stop();
@@ -144,7 +144,7 @@ test('another GitLab is refused with both names, rather than answered with empty
     ['report', 'shadow', ...other],
     ...[['proof'], ['reconcile', '--dry-run'], ['directory', 'sync']].map((each) => [...each, ...gitlab]),
   ]) {
-    const { code, err } = await desk(...command);
+    const { code, err } = await limitEdits(...command);
     expect({ command, code, err }).toMatchObject({
       code: 3,
       err: expect.stringContaining('has books of gitlab.example.com, and none of gitlab.other.com'),

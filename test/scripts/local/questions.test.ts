@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import type { PipelineJob } from '../../../scripts/cli/pipeline/expanded-pipeline.ts';
 import { NOT_A_SECRET } from '../../../scripts/cli/pipeline/job-variables.ts';
-import { pipelineQuestions } from '../../../scripts/local/pipeline-router.ts';
-import { questionEncoder } from '../../../scripts/local/router/messages.ts';
+import { pipelineRequests } from '../../../scripts/local/pipeline-router.ts';
+import { requestEncoder } from '../../../scripts/local/router/messages.ts';
 
 const projects = [
   { id: 201, path: 'acme/payments/api', namespaceId: 101, rootNamespaceId: 100 },
@@ -33,7 +33,7 @@ interface Asked {
 }
 
 test('secrets ride along, never as public, and stand only where secrets do', () => {
-  const [question] = JSON.parse(JSON.stringify([...pipelineQuestions(jobs, projects, 2, 1)])) as Asked[];
+  const [question] = JSON.parse(JSON.stringify([...pipelineRequests(jobs, projects, 2, 1)])) as Asked[];
   const secret = question?.variables.filter(({ value }) => value.includes(NOT_A_SECRET)) ?? [];
   expect(secret.map(({ key }) => key)).toContain('CI_JOB_TOKEN');
   expect(secret.every((variable) => !variable.public && (variable.masked || variable.file))).toBe(true);
@@ -46,8 +46,8 @@ test('every key is in the wire schema, also of pull policies, users and a servic
     ...{ name: 'a', stage: 'test', image: 'alpine:3', tags: [], variables: {}, ...options },
     services: [{ name: 'db', kubernetesUser: '999', variables: { KUBERNETES_SERVICE_CPU_LIMIT: '2' } }],
   };
-  const questions = [...pipelineQuestions([job, ...jobs], projects, 6, 1)];
-  const encode = questionEncoder(loadSchema().request, true);
+  const questions = [...pipelineRequests([job, ...jobs], projects, 6, 1)];
+  const encode = requestEncoder(loadSchema().request, true);
   for (const question of questions) expect(() => encode(question)).not.toThrow();
   expect(questions[0]).toMatchObject({
     image: {

@@ -8,7 +8,7 @@ import { getItem, itemAt, putItem } from '../../../functions/core/store/calls.ts
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
 import type { LocalJob } from '../../../scripts/local/gitlab/state.ts';
-import { ledgerFolder, openOwn } from '../../../scripts/local/ledger-folder.ts';
+import { ledgerFolder, openOwnTable } from '../../../scripts/local/ledger-folder.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { run } from '../../../scripts/local/run.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
@@ -128,7 +128,7 @@ test('the console has a month of jobs while the jobs run, and with --console unt
 test('a folder that another program has its ledger in is left alone, also with --fresh', async () => {
   const place = `${mkdtempSync(join(folder, 'taken-'))}/`;
   const dataDir = ledgerFolder(place);
-  const first = openOwn(dataDir, false);
+  const first = openOwnTable(dataDir, false);
   try {
     await putItem(first.table, itemAt({ pk: 'a', sk: 'b' }, {}), new TimeLimit(60_000));
     writeFileSync(join(dataDir, 'kept'), '');

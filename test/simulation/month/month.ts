@@ -1,4 +1,4 @@
-import { isTerminal, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import { type GitLabJob, isTerminal } from '../../../functions/core/gitlab/gitlab.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import type { RollupFault } from '../../support/ledger/memory-rollup-store.ts';
@@ -59,7 +59,7 @@ class Month {
   readonly #rollsUp: boolean;
   /** Later requests of jobs whose first answer is lost. */
   readonly #again = new Agenda<Question>();
-  readonly #hooks = new Agenda<JobTruth>();
+  readonly #hooks = new Agenda<GitLabJob>();
   readonly #count = { admitted: 0, rejected: 0, askedAgain: 0, bypass: 0, unchanged: 0 };
   readonly #sweeps = { silent: 0, healed: 0, due: 0, unadmitted: 0 };
   readonly #random: () => number;
@@ -87,7 +87,7 @@ class Month {
       fault: (operation) => tableFault(operation, this.#world.clock.nowMs(), faults),
       rollupFault: () => rollupFault(this.#random()),
       ...(parts !== undefined && { parts }),
-      onHook: (job, truth) => this.#send(job, truth),
+      onHook: (job, gitlabJob) => this.#send(job, gitlabJob),
       onRecord: ({ state, unchecked, generation }) => {
         if (state === 'SETTLED' && unchecked === 'bypass' && generation === 1) this.#count.bypass += 1;
       },
@@ -226,13 +226,13 @@ class Month {
   }
 
   /** Webhooks come as planned: of the end, and of the start after the end. All are lost while GitLab is away. */
-  #send(job: TrueJob, truth: JobTruth): void {
+  #send(job: TrueJob, gitlabJob: GitLabJob): void {
     const { endDelaysMs, lateRunningMs, durationSeconds } = this.#plan(job);
     const isEnd = isOver(job);
     const endsAtMs = job.finishedAtMs ?? (job.startedAtMs ?? 0) + Math.round(durationSeconds * 1000);
     const delays = isEnd ? endDelaysMs : lateRunningMs === undefined ? [] : [lateRunningMs];
     for (const atMs of delays.map((delayMs) => endsAtMs + delayMs))
-      if (!isIn(OUTAGE, endsAtMs) && !isIn(OUTAGE, atMs)) this.#hooks.add(atMs, truth);
+      if (!isIn(OUTAGE, endsAtMs) && !isIn(OUTAGE, atMs)) this.#hooks.add(atMs, gitlabJob);
   }
 
   async #settle(againMs: number): Promise<void> {
@@ -241,11 +241,11 @@ class Month {
     const heard = this.#hooks.takeAll(clock.nowMs());
     for (const isEnd of [false, true]) {
       const some = heard.filter(({ status }) => isTerminal(status) === isEnd);
-      const truths = [...new Map(some.map((truth) => [truth.jobId, truth])).values()];
-      if (truths.length === 0) continue;
-      const ended = await this.#world.endJobs(this.#world.process('settle'), truths);
+      const gitlabJobs = [...new Map(some.map((gitlabJob) => [gitlabJob.jobId, gitlabJob])).values()];
+      if (gitlabJobs.length === 0) continue;
+      const ended = await this.#world.endJobs(this.#world.process('settle'), gitlabJobs);
       if (ended === undefined || ended.undecided > 0)
-        for (const truth of truths) this.#hooks.add(againMs, truth);
+        for (const gitlabJob of gitlabJobs) this.#hooks.add(againMs, gitlabJob);
       else if (isEnd) this.#count.unchanged += ended.kept;
     }
   }

@@ -1,4 +1,4 @@
-import type { HoldAsk, HoldOutcome, JobFacts } from '../../../functions/core/ledger/ledger.ts';
+import type { HoldOutcome, HoldRequest, JobFacts } from '../../../functions/core/ledger/ledger.ts';
 import type { CounterKey, CounterSnapshot, LimitClaim } from '../../../policies/claim.ts';
 import type { Reason, Violation } from '../../../policies/reason.ts';
 
@@ -65,8 +65,8 @@ export const graced = (
 export const anAsk = (
   jobId: number,
   claims: readonly LimitClaim[],
-  over: Partial<HoldAsk> = {},
-): HoldAsk => ({
+  over: Partial<HoldRequest> = {},
+): HoldRequest => ({
   jobId,
   facts: someFacts(),
   violations: [],

@@ -1,18 +1,20 @@
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { actionForJob } from '../../../functions/core/job-ends/actions.ts';
+import { type ChargeDeps, chargeBypass } from '../../../functions/core/job-ends/charge-bypass.ts';
+import { concludeAll, newConcludeTally } from '../../../functions/core/job-ends/conclude.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
-import { type ChargeDeps, chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
-import { concludeAll, newConcludeTally } from '../../../functions/core/truth/conclude.ts';
-import { verdictOn } from '../../../functions/core/truth/verdict.ts';
 
 export type EndDeps = ChargeDeps & {
   readonly ledger: Pick<Ledger, 'readRecords' | 'release' | 'expire' | 'postpone'>;
 };
 
 /** Ends jobs as the sweep does, by outcomes that are given instead of read from GitLab: one of each job. `kept`: jobs left as they were. */
-export async function endJobs(truths: readonly JobTruth[], deps: EndDeps) {
+export async function endJobs(gitlabJobs: readonly GitLabJob[], deps: EndDeps) {
   const { ledger, clock } = deps;
-  const records = await ledger.readRecords(truths.map(({ jobId }) => jobId));
-  const verdicts = truths.map((truth, index) => verdictOn(records[index], truth, clock.nowMs()));
+  const records = await ledger.readRecords(gitlabJobs.map(({ jobId }) => jobId));
+  const verdicts = gitlabJobs.map((gitlabJob, index) =>
+    actionForJob(records[index], gitlabJob, clock.nowMs()),
+  );
   const tally = newConcludeTally();
   await concludeAll(verdicts, {
     ...{ ledger, tally, chargeUnknown: 'nothing' },

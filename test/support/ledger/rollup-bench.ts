@@ -4,7 +4,7 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import type { Write } from '../../../functions/core/ledger/store.ts';
 import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../../functions/core/usage/contribution.ts';
 import { type RollUpDeps, rollUp } from '../../../functions/core/usage/roll-up.ts';
 import { directoryOf } from '../../../policies/directory.ts';
 import { someFacts } from './asks.ts';
@@ -60,7 +60,7 @@ export function rollupBench(
     keys,
     clock: { nowMs: () => NOVEMBER_21_MS, sleep: async () => {} },
     random: () => 0,
-    placeOf: placeBy(directory, 'UTC'),
+    placeOf: placeRecords(directory, 'UTC'),
     log: silentLog,
     ...over,
   };

@@ -3,19 +3,19 @@ import type { Lanes } from '../../../relay/commit/lanes.ts';
 import type { RelayEvent } from '../../../relay/events.ts';
 import type { LedgerDecision } from '../../../relay/exchange.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
-import { admittedOf } from './verdicts.ts';
+import { admittedOf } from './decisions.ts';
 
 /** A batch that was sent and waits for the test to say what comes of it. */
 export interface SentBatch {
   readonly jobIds: readonly number[];
   readonly atMs: number;
-  /** Resolves what `send` gave; without verdicts every job is admitted. */
-  readonly answer: (verdicts?: readonly LedgerDecision[]) => Promise<void>;
+  /** Resolves what `send` gave; without decisions every job is admitted. */
+  readonly answer: (decisions?: readonly LedgerDecision[]) => Promise<void>;
 }
 
 export interface Asked {
   readonly jobId: number;
-  verdict: LedgerDecision | undefined;
+  decision: LedgerDecision | undefined;
 }
 
 interface AskedOf {
@@ -53,8 +53,8 @@ export function commitBench(options: { readonly lanes?: Lanes; readonly clock?: 
         batches.push({
           jobIds: jobs.map((job) => job.request.jobId),
           atMs: clock.monotonicMs(),
-          answer: (verdicts = jobs.map((job) => admittedOf(job.request))) => {
-            resolve(verdicts);
+          answer: (decisions = jobs.map((job) => admittedOf(job.request))) => {
+            resolve(decisions);
             return turn();
           },
         });
@@ -63,11 +63,11 @@ export function commitBench(options: { readonly lanes?: Lanes; readonly clock?: 
 
   function ask(jobId: number, of: AskedOf = {}): Asked {
     const { root = 1, project = 1, deadlineMs = 2_000, padding } = of;
-    const asked: Asked = { jobId, verdict: undefined };
+    const asked: Asked = { jobId, decision: undefined };
     const image = padding === undefined ? {} : { image: 'x'.repeat(padding) };
     const request = { jobId, projectId: project, rootNamespaceId: root, ...image };
-    void commit.decide(request, clock.monotonicMs() + deadlineMs).then((verdict) => {
-      asked.verdict = verdict;
+    void commit.decide(request, clock.monotonicMs() + deadlineMs).then((decision) => {
+      asked.decision = decision;
     });
     return asked;
   }

@@ -6,13 +6,13 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { type MessageObject, resolvePath } from '../../../relay/translate/variables.ts';
 import { READING_BOUNDS } from '../../../relay/wire/pass.ts';
-import { questionEncoder } from '../../../scripts/local/router/messages.ts';
+import { requestEncoder } from '../../../scripts/local/router/messages.ts';
 
 const JOB: MessageObject = { id: 7, job_info: { id: 7, project_id: 42 }, image: { name: '$A'.repeat(20) } };
 const KILOBYTE = 'x'.repeat(1_000);
 
 export function hostileQuestionBytes(desc: DescMessage): Readonly<Record<string, Uint8Array>> {
-  const encode = questionEncoder(desc, true);
+  const encode = requestEncoder(desc, true);
   const job = encode(JOB);
   const full = (unit: Uint8Array | ((index: number) => Uint8Array)): Uint8Array => filled(job, unit);
   const variable = (key: string, value = ''): Uint8Array => encode({ variables: [{ key, value }] });
@@ -104,10 +104,7 @@ function one(desc: DescMessage, path: string, content: Uint8Array): Uint8Array {
 function serviceVariable(desc: DescMessage): Uint8Array {
   const services = fieldOf(desc, 'services');
   if (services.fieldKind !== 'list' || services.listKind !== 'message') throw new Error('no services');
-  return questionEncoder(
-    services.message,
-    true,
-  )({ variables: [{ key: 'KUBERNETES_CPU_LIMIT', value: '1' }] });
+  return requestEncoder(services.message, true)({ variables: [{ key: 'KUBERNETES_CPU_LIMIT', value: '1' }] });
 }
 
 function fieldOf(desc: DescMessage, path: string): DescField {

@@ -6,7 +6,7 @@ import type { LedgerDecision } from '../../../relay/exchange.ts';
 import { type WaitedDecision, WaitQueue } from '../../../relay/wait-queue.ts';
 import { handClock } from '../../../scripts/local/clock.ts';
 import { passOn } from './commit-bench.ts';
-import { admittedOf, quotaViolation, rejectedFor } from './verdicts.ts';
+import { admittedOf, quotaViolation, rejectedFor } from './decisions.ts';
 
 export interface SlotJob {
   readonly jobId: number;
@@ -98,13 +98,13 @@ export function slotHouse(options: {
           const inTurn = waiting.inOrder(jobs).map(({ request }) => request.jobId);
           const terms = waiting.terms(inTurn);
           clock.after(10, () => {
-            const verdicts = new Map(inTurn.map((jobId) => [jobId, verdictOf(jobId, terms)]));
-            for (const [jobId, [{ outcome }, waitedMs]] of verdicts)
+            const decisions = new Map(inTurn.map((jobId) => [jobId, verdictOf(jobId, terms)]));
+            for (const [jobId, [{ outcome }, waitedMs]] of decisions)
               said.push({ jobId, sentMs, atMs: clock.monotonicMs(), outcome, waitedMs });
             resolve(
               jobs.map(
                 ({ request }) =>
-                  verdicts.get(request.jobId)?.[0] ?? { outcome: 'undecided', cause: 'malformed' },
+                  decisions.get(request.jobId)?.[0] ?? { outcome: 'undecided', cause: 'malformed' },
               ),
             );
           });

@@ -6,7 +6,7 @@ import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../functions/core/usage/count-records.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
@@ -99,7 +99,7 @@ export function spendBooks({
     });
   const packRecords = async (records: readonly JobRecord[]): Promise<void> => {
     const byId = new Map(records.map((record) => [record.jobId, record]));
-    const counted = { clock, random: () => 0, placeOf: placeBy(directory, zone), log: silentLog };
+    const counted = { clock, random: () => 0, placeOf: placeRecords(directory, zone), log: silentLog };
     await rebuildUsage(
       records.map((record) => ({ kind: 'record', record })),
       { ...counted, store: usage },

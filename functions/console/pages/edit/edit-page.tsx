@@ -101,7 +101,7 @@ async function previewOrApply(
     return show({ exact: await countJobs(deps, [edit], base, values, user) });
   const confirmed = values.confirmed === 'yes';
   const by = { ...actingUser(user), why, source: 'page', base, confirmed };
-  return respondToEdit(c, deps, await deps.desk.apply([edit], by), {
+  return respondToEdit(c, deps, await deps.limitEdits.apply([edit], by), {
     back,
     invalid: again,
     stale: (stale) => send(c, stalePage(stale, { values, back }, format), 409),
@@ -117,7 +117,7 @@ const NAMED_BY: Readonly<Partial<Record<EditKind, (typeof NAMED)[number]>>> = {
 
 /** Returns undefined if there is nothing to edit, or the user may not see it. */
 async function openForm(
-  { desk, read, clock, zone }: PagesDeps,
+  { limitEdits, read, clock, zone }: PagesDeps,
   kind: string | undefined,
   values: ui.Values,
   user: User,
@@ -133,7 +133,7 @@ async function openForm(
   const limit = kind === 'grant' ? undefined : view?.limits.find(({ id }) => id === limitId);
   if (kind === 'set' && limitId !== undefined && limit === undefined) return undefined;
   const context = { view, limit, today: writtenDay(clock.nowMs(), view?.zone ?? zone) };
-  const base = view === undefined ? (await desk.live())?.pointer.set : view.set;
+  const base = view === undefined ? (await limitEdits.live())?.pointer.set : view.set;
   return { kind, form: editForm(kind, context), context, base };
 }
 

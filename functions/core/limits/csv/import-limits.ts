@@ -158,7 +158,7 @@ function edited(entry: LimitEntry, cells: Cells, id: string, reading: CellContex
   if (differs('soft') || differs('soft_pct')) {
     const { soft = '', soft_pct: share = '' } = now;
     if (soft !== '' && share !== '')
-      return refuse('soft_pct', `soft_pct is ${share} and soft is ${soft}; leave one of them empty`);
+      return refuse('soft_pct', `soft_pct is ${share} and soft is ${soft}; leave one empty`);
     set('soft', (share === '' ? soft : `${share.replace(/%$/, '')}%`) || undefined);
   }
   if (id === madeId(kind, String(changed.per ?? '')) || changed.id !== undefined) return changed;
@@ -184,7 +184,7 @@ function subjectOfRow(
   if (named !== '' && entryPlaceOf(named) === undefined)
     return refuse('subject', `'${subject}'; expected ${SUBJECTS_EXPECTED}`);
   if (id !== '' && named !== `group/${id}`)
-    return refuse('subject', `'${subject}', but group_id is ${id}; leave one of them empty`);
+    return refuse('subject', `'${subject}', but group_id is ${id}; leave one empty`);
   if (path === '') return named || refuse('group_id', 'is empty; expected whose limit it is');
   const kind = named === '' ? 'group' : (named.split('/')[0] ?? '');
   const found = (kind === 'project' ? directory?.projectByPath : directory?.groupByPath)?.get(pathKey(path));
@@ -193,7 +193,7 @@ function subjectOfRow(
       ? refuse('group_path', `'${path}': no group has this path; correct it, or give group_id`)
       : `group/${found.id}`;
   if (kind !== 'group' && kind !== 'project')
-    return refuse('group_path', `'${path}', but subject is ${named}; leave one of them empty`);
+    return refuse('group_path', `'${path}', but subject is ${named}; leave one empty`);
   if (found === undefined || `${kind}/${found.id}` === placeOfSubject(named)) return named;
   return refuse('group_path', `'${path}' is ${kind}/${found.id}, but the row is about ${named}`);
 }

@@ -37,10 +37,7 @@ export function readRows(file: Uint8Array, dialect: CsvDialect) {
     return refused(0, `has ${file.length} bytes; expected at most ${CSV_BYTES_MAX}`);
   const decoded = decode(file);
   if (decoded === undefined)
-    return refused(
-      0,
-      'has no letters that can be read; save it as "CSV UTF-8", which spreadsheets offer beside CSV',
-    );
+    return refused(0, 'has no letters that can be read; save it as "CSV UTF-8" in the spreadsheet');
   const { text, notes } = decoded;
   // Column names contain neither, so the header shows which one it is.
   const [head = ''] = text.split(/[\r\n]/, 1);

@@ -16,7 +16,7 @@ export function bookOfDocument(text: string): PriceBook {
 export interface KeptPrices {
   readonly handoverMs: number;
   readonly changes: readonly { readonly text: string; readonly sha256: string }[];
-  readonly editions: readonly { readonly sha256: string; readonly text: string }[];
+  readonly priceTexts: readonly { readonly sha256: string; readonly text: string }[];
 }
 
 interface KeptChange {
@@ -27,13 +27,13 @@ interface KeptChange {
 }
 
 /**
- * @throws {Error} where the chain of changes or a text is not as it was written, or an edition that is needed is gone.
+ * @throws {Error} where the chain of changes or a text is not as it was written, or a price list that is needed is gone.
  * @param kept - with one change at least.
  */
-export function bookOfDeployments({ handoverMs, changes, editions }: KeptPrices) {
+export function bookOfDeployments({ handoverMs, changes, priceTexts }: KeptPrices) {
   const chain = checkedChain(changes);
   const lists = new Map(
-    editions.map(({ sha256, text }) => {
+    priceTexts.map(({ sha256, text }) => {
       const name = sha256.slice(0, 12);
       if (sha256Of(text) !== sha256) throw new Error(`the kept prices ${name} are not as they were written`);
       return [sha256, priceLists(`prices ${name}`, text)];

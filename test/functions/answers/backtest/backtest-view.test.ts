@@ -31,7 +31,7 @@ async function lived(parts: Parameters<typeof consoleHouse>[0] = {}) {
     await house.roll();
   }
   house.clock.advance(4 * 24 * HOUR_MS - 80 * HOUR_MS);
-  const set = (await house.desk.live())?.pointer.set;
+  const set = (await house.limitEdits.live())?.pointer.set;
   const reading = (more: object = {}) =>
     createConsoleRead({ ...house.deps, recentJobIds: async () => [13_901], ...more });
   return { ...house, set, reading };

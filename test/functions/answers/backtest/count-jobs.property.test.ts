@@ -7,7 +7,7 @@ import {
   comparisonTally,
 } from '../../../../functions/answers/backtest/count-edit.ts';
 import { type CountState, countJobs } from '../../../../functions/answers/backtest/count-jobs.ts';
-import { JobSubjects } from '../../../../functions/answers/backtest/question.ts';
+import { JobSubjects } from '../../../../functions/answers/backtest/replay-requests.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';

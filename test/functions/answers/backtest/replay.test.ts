@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { BacktestQuestions } from '../../../../functions/answers/backtest/question.ts';
 import { Replay } from '../../../../functions/answers/backtest/replay.ts';
+import { ReplayRequests } from '../../../../functions/answers/backtest/replay-requests.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { aDirectory, aPolicy, NOW_MS, someLimits } from '../../../policies/documents.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
@@ -24,7 +24,7 @@ interface Life {
 function fates(limits: readonly object[], lives: readonly Life[]) {
   const set = someLimits({ limits }, POLICY, aDirectory);
   const replay = new Replay(
-    new BacktestQuestions({ policy: POLICY, limits: set, directory: aDirectory }),
+    new ReplayRequests({ policy: POLICY, limits: set, directory: aDirectory }),
     BEGIN_MS,
   );
   return lives.map(({ atSeconds, ranSeconds }, at) => {

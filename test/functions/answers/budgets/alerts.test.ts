@@ -23,7 +23,7 @@ async function house() {
       currency: 'EUR',
       log: silentLog,
       findLimit: async (counterKey) => {
-        const limits = (await built.desk.live())?.limits ?? built.deps.packedLimits;
+        const limits = (await built.limitEdits.live())?.limits ?? built.deps.packedLimits;
         return findLimit(counterKey, limits, built.directory, built.clock.nowMs());
       },
       notify: {
@@ -70,7 +70,7 @@ test('shows no alert before a level is reached, then recipient, channel and time
   expect((await row()).alerts).toMatchObject([
     {
       ...{ level: '50 %', measure: 'committed', levelAmount: 250 * EUR, limitAmount: 500 * EUR },
-      ...{ addressee: 'payments-leads', channels: [{ channel: 'topic', outcome: 'taken' }] },
+      ...{ recipient: 'payments-leads', channels: [{ channel: 'topic', outcome: 'taken' }] },
     },
   ]);
 });

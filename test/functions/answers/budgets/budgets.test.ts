@@ -101,7 +101,7 @@ test('what is used up leads, then what runs out soonest, then who has used most;
   counts('group/200', 'money-month', PERIOD, 90_000_000);
   counts('project/1', 'money-month', PERIOD, 30_000_000);
   counts('runner-class/small', 'jobs-now', 'now', 4);
-  const budgets = await read.budgets({ sort: 'trouble', caps: true }, USERS.finance);
+  const budgets = await read.budgets({ sort: 'risk', caps: true }, USERS.finance);
   expect(budgets.rows.map(({ subject, id }) => `${subject} ${id}`).slice(0, 6)).toEqual([
     'group/104 money-month',
     // Full until the next job ends.
@@ -114,8 +114,8 @@ test('what is used up leads, then what runs out soonest, then who has used most;
   expect(budgets.rows.at(-1)).toMatchObject({ each: 'pipeline', path: 'acme: each pipeline' });
   expect(budgets).toMatchObject({ usedUp: 2, runsOut: 2, first: 1 });
   const of = async (asked: BudgetsQuery) => (await read.budgets(asked, USERS.finance)).total;
-  expect(await of({ trouble: 'used-up' })).toBe(2);
-  expect(await of({ trouble: 'runs-out' })).toBe(4);
+  expect(await of({ risk: 'used-up' })).toBe(2);
+  expect(await of({ risk: 'runs-out' })).toBe(4);
 });
 
 test('whose it is, what it counts and what it is called choose limits, and each alone', async () => {
@@ -136,8 +136,8 @@ test('whose it is, what it counts and what it is called choose limits, and each 
     'group/190 jobs-now',
   ]);
   for (const asked of [{ kind: 'user' }, { kind: 'runner-class' }, { search: 'beta' }] as const)
-    expect((await read.budgets({ ...asked, sort: 'trouble', caps: true }, USERS.viewer)).rows).toEqual([]);
-  const theirs = await read.budgets({ sort: 'trouble', caps: true }, USERS.viewer);
+    expect((await read.budgets({ ...asked, sort: 'risk', caps: true }, USERS.viewer)).rows).toEqual([]);
+  const theirs = await read.budgets({ sort: 'risk', caps: true }, USERS.viewer);
   expect(theirs).toMatchObject({ total: 4, usedUp: 1 });
 });
 
@@ -158,7 +158,7 @@ test('a limit is counted, chosen and shown by one forecast', async () => {
     'lasts',
     'runs_out',
   ]);
-  const atRisk = await read.budgets({ trouble: 'runs-out' }, USERS.finance);
+  const atRisk = await read.budgets({ risk: 'runs-out' }, USERS.finance);
   expect(atRisk.rows.filter(({ forecast }) => forecast?.outcome === 'lasts')).toEqual([]);
   expect(atRisk.total).toBe(
     all.rows.filter(({ forecast }) => forecast?.outcome === 'runs_out' || forecast?.outcome === 'used_up')
@@ -191,9 +191,7 @@ test('a budget that refuses jobs says since when, and leads the list', async () 
     refusing: { jobs: 4 },
   });
   expect(refusingText(first ?? { zone: 'UTC' }, house.clock.nowMs())).toBe('Refusing jobs since 12:20');
-  expect((await house.read.budgets({ trouble: 'runs-out' }, USERS.finance)).rows[0]?.subject).toBe(
-    'group/104',
-  );
+  expect((await house.read.budgets({ risk: 'runs-out' }, USERS.finance)).rows[0]?.subject).toBe('group/104');
   const { rows } = await house.read.overview({}, USERS.finance);
   expect(rows[0]).toMatchObject({ subject: 'group/104', budget: { refusing: { jobs: 4 } } });
   // An hour without a refusal, and it is a budget like any other.

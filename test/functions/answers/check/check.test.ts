@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AskedPipeline, AskedPipelineJob } from '../../../../functions/answers/job/model.ts';
+import type { RequestedPipeline, RequestedPipelineJob } from '../../../../functions/answers/job/model.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
 const PERIOD = '2026-11';
@@ -8,12 +8,12 @@ const RULES = [
   { id: 'at-once', kind: 'concurrency', mode: 'enforce' },
   { id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] },
 ];
-const unit: AskedPipelineJob = { name: 'unit', tags: [], image: 'alpine:3.22', timeoutSeconds: 3_600 };
+const unit: RequestedPipelineJob = { name: 'unit', tags: [], image: 'alpine:3.22', timeoutSeconds: 3_600 };
 
 async function live(policy: object = {}) {
   const house = consoleHouse({ policy: { rules: RULES, ...policy } });
   await house.apply(LIMITS);
-  const check = async (asked: Partial<AskedPipeline>, who: keyof typeof USERS = 'job') => {
+  const check = async (asked: Partial<RequestedPipeline>, who: keyof typeof USERS = 'job') => {
     const answer = await house.read.check({ jobs: [unit], ...asked }, USERS[who]);
     if (answer.outcome !== 'checked') throw new Error(answer.outcome);
     return answer.pipeline;
@@ -21,7 +21,7 @@ async function live(policy: object = {}) {
   return { ...house, check };
 }
 
-test('a whole pipeline asks the sum of money, and of jobs at once its largest stage', async () => {
+test('a whole pipeline asks the sum of money, and of concurrent jobs its largest stage', async () => {
   const house = await live();
   const { limits, total, jobs } = await house.check(
     {
@@ -61,7 +61,7 @@ test.each([
   expect(/\d/.test(text)).toBe(levels === 'all');
 });
 
-test.each<[string, Partial<AskedPipeline>, keyof typeof USERS]>([
+test.each<[string, Partial<RequestedPipeline>, keyof typeof USERS]>([
   ['a job, of another project', { project: 2 }, 'job'],
   ['a job, of another project by its path', { project: 'beta/ops/tools' }, 'job'],
   ['a job, of a group', { group: 104 }, 'job'],

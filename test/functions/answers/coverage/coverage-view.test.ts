@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { bypassRemedy, coverageShareText } from '../../../../functions/answers/groups/coverage.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../../functions/core/gitlab/gitlab.ts';
+import { chargeBypass } from '../../../../functions/core/job-ends/charge-bypass.ts';
 import type { ControllerScope } from '../../../../functions/core/ledger/controller.ts';
-import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { aJob, consoleHouse, LIMITS, USERS } from '../../console/house.ts';
 
@@ -16,12 +16,12 @@ async function coverageHouse() {
   const ran = async (
     runnerId: number | undefined,
     jobIds: readonly number[],
-    more: Partial<JobTruth> = {},
+    more: Partial<GitLabJob> = {},
     scope?: ControllerScope,
   ): Promise<void> => {
     const nowMs = house.clock.nowMs();
-    const truths = jobIds.map(
-      (jobId): JobTruth => ({
+    const gitlabJobs = jobIds.map(
+      (jobId): GitLabJob => ({
         jobId,
         projectId: 1,
         projectPath: 'acme/payments/cards/api',
@@ -33,9 +33,9 @@ async function coverageHouse() {
         ...more,
       }),
     );
-    const limits = (await house.desk.live())?.limits ?? house.deps.packedLimits;
+    const limits = (await house.limitEdits.live())?.limits ?? house.deps.packedLimits;
     const rules = { policy: house.policy, limits, directory: house.directory, estimator: timeoutEstimator };
-    await chargeBypass(truths, {
+    await chargeBypass(gitlabJobs, {
       ledger: house.ledger,
       currentRules: async () => rules,
       clock: house.clock,

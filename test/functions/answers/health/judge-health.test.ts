@@ -5,7 +5,7 @@ import { judgeHealth } from '../../../../functions/answers/health/judge-health.t
 import { gitlabUnknown } from '../../../../functions/answers/health/read-gitlab.ts';
 import type { HealthEvidence } from '../../../../functions/answers/health/read-health.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
-import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
+import type { RelayHeartbeat } from '../../../../functions/core/store/health-items.ts';
 import { ALL_ALARMS } from '../../../support/all-alarms.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const known = <T>(value: T) => ({ known: true, value }) as const;
 
-const beat = (relayId: string, change: Partial<RelayBeat> = {}): RelayBeat => ({
+const beat = (relayId: string, change: Partial<RelayHeartbeat> = {}): RelayHeartbeat => ({
   relayId,
   atMs: NOW - 20_000,
   openStreams: 8,
@@ -23,9 +23,14 @@ const beat = (relayId: string, change: Partial<RelayBeat> = {}): RelayBeat => ({
   policyVersion: 'p1',
   ...change,
 });
-const beats = (...all: readonly RelayBeat[]): Partial<HealthEvidence> => ({ beats: known(all) });
+const heartbeats = (...all: readonly RelayHeartbeat[]): Partial<HealthEvidence> => ({
+  heartbeats: known(all),
+});
 const schema = (change: object): Partial<HealthEvidence> =>
-  beats(beat('a'), beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven', ...change } }));
+  heartbeats(
+    beat('a'),
+    beat('b', { schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven', ...change } }),
+  );
 
 const PROVEN: CanaryOutcome = {
   ...{ checkedAtMs: NOW - 72 * HOUR, admitted: 'proven', rejected: 'proven', runnerId: 9 },
@@ -33,7 +38,7 @@ const PROVEN: CanaryOutcome = {
 };
 const HEALTHY: HealthEvidence = {
   nowMs: NOW,
-  beats: known([beat('a'), beat('b')]),
+  heartbeats: known([beat('a'), beat('b')]),
   directoryListedAtMs: known(NOW - 5 * MINUTE),
   limitsLiveAtMs: known(NOW - 72 * HOUR),
   recount: known({ recountedAtMs: NOW - 9 * HOUR, drifting: [], unlisted: 0 }),
@@ -80,26 +85,30 @@ const FOUND: readonly (readonly [Partial<HealthEvidence>, string, RegExp])[] = [
   ],
   [canary({ descriptors: 'bb' }), 'canary warning', /^not proven with the descriptors aa: .* had bb/],
   [canary({ rejected: 'contrary' }), 'canary problem', /^GitLab takes one of our answers for the other/],
-  [canary({ admitted: 'bypassed' }), 'canary problem', /jobs ran and nobody was asked/],
+  [canary({ admitted: 'bypassed' }), 'canary problem', /jobs ran without an admission request/],
   [canary({ rejected: 'unreached' }), 'canary warning', /^only "admitted" is proven on GitLab 19.4.1-ee/],
-  [beats(beat('a')), 'relays warning', /^1 relay, 8 streams: no other takes over/],
-  [beats(beat('a'), beat('b', { breaker: 'open' })), 'relays problem', /without the admit function.*: b/],
+  [heartbeats(beat('a')), 'relays warning', /^1 relay, 8 streams: no other takes over/],
+  [
+    heartbeats(beat('a'), beat('b', { breaker: 'open' })),
+    'relays problem',
+    /without the admit function.*: b/,
+  ],
   [schema({ placeholder: true }), 'descriptors problem', /^b: the descriptors are the placeholder/],
   [schema({ state: 'suspect' }), 'descriptors problem', /^b: recent requests contradict/],
   [schema({ state: 'unproven' }), 'descriptors warning', /not proven yet/],
   [schema({ hash: 'bb' }), 'descriptors warning', /different descriptors/],
   [
-    beats(beat('a'), beat('b', { atMs: NOW + 5 * MINUTE })),
+    heartbeats(beat('a'), beat('b', { atMs: NOW + 5 * MINUTE })),
     'clock of the relays problem',
     /^b is 5 minutes ahead/,
   ],
   [
-    beats(beat('a'), beat('b', { directoryAgeMs: 3 * HOUR })),
+    heartbeats(beat('a'), beat('b', { directoryAgeMs: 3 * HOUR })),
     'directory of the relays problem',
     /^b: 3 hours old/,
   ],
   [
-    beats(beat('a'), beat('b', { policyVersion: 'p0' })),
+    heartbeats(beat('a'), beat('b', { policyVersion: 'p0' })),
     'policy of the relays warning',
     /b has p0, the functions have p1/,
   ],
@@ -109,7 +118,7 @@ const FOUND: readonly (readonly [Partial<HealthEvidence>, string, RegExp])[] = [
   [{ recount: known(undefined) }, 'counters unknown', /not recounted yet/],
   [recount({ drifting: [sample], unlisted: 2 }), 'counters problem', /^3 counters showed something else/],
   [recount({ recountedAtMs: NOW - 96 * HOUR }), 'counters problem', /the last recount is 4 days old/],
-  [{ scope: known(undefined) }, 'sweep unknown', /was not told the controller/],
+  [{ scope: known(undefined) }, 'sweep unknown', /does not know the controller/],
   [scope(NOW - HOUR), 'sweep problem', /last asked GitLab 60 minutes ago/],
   [controller({ state: 'dry_run' }), 'controller warning', /in dry run/],
   [controller({ state: 'disabled' }), 'controller warning', /disabled: GitLab does not ask/],
@@ -127,8 +136,8 @@ const named = (severity: HealthFinding['severity'], found: readonly HealthFindin
   found.flatMap((each) => (each.severity === severity ? each.about : []));
 
 test.each<[string, Partial<HealthEvidence>]>([
-  ['none ever beat', { ...beats(), ...controller({}) }],
-  ['the last one stopped', beats(beat('a', { atMs: NOW - 9 * MINUTE }))],
+  ['none ever beat', { ...heartbeats(), ...controller({}) }],
+  ['the last one stopped', heartbeats(beat('a', { atMs: NOW - 9 * MINUTE }))],
 ])('without relays (%s) there is one problem, and what only they know is unknown', (_, change) => {
   const found = notOk(change);
   expect(named('problem', found)).toEqual(['relays']);
@@ -137,7 +146,7 @@ test.each<[string, Partial<HealthEvidence>]>([
 });
 
 test('relays that write no heartbeats, as without the watchdog, are not taken for dead where their token is used', () => {
-  expect(notOk(beats()).find(({ about }) => about === 'relays')?.severity).toBe('unknown');
+  expect(notOk(heartbeats()).find(({ about }) => about === 'relays')?.severity).toBe('unknown');
 });
 
 const ABSENT = { known: false, why: 'GitLab has no runner controllers here', cause: 'absent' } as const;

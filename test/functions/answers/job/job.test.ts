@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createPages } from '../../../../functions/console/pages/create-pages.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../../functions/core/limits/limit-table.ts';
-import { requeueEntryOf } from '../../../../functions/core/requeue-list.ts';
+import { toRequeueEntry } from '../../../../functions/core/requeue-list.ts';
 import { aPolicy } from '../../../policies/documents.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
@@ -81,7 +81,7 @@ test('a job that found no slot is told that it is retried, and what became of th
   const record = await ledger.readRecord(2);
   if (record === undefined) throw new Error('job 2 has a record');
   const [settings] = aPolicy({ requeue }).requeue ?? [];
-  const entry = settings && requeueEntryOf(record, [], settings);
+  const entry = settings && toRequeueEntry(record, [], settings);
   if (entry === undefined) throw new Error('job 2 may be retried');
   const retriedAtMs = clock.nowMs();
   const retried = { ...entry, state: 'retried' as const, retries: 1, newJobId: 3, retriedAtMs };
@@ -96,7 +96,7 @@ test('a job that found no slot is told that it is retried, and what became of th
   expect(await of('2')).toMatchObject({ retry: { became: 'kept' } });
   expect(await of('3')).toMatchObject({
     outcome: 'unknown',
-    sentence: expect.stringMatching(/A slot is kept for it until .* \(in 3 minutes\)/),
+    sentence: expect.stringMatching(/A slot is reserved for it until .* \(in 3 minutes\)/),
   });
   await ask([aJob(3)]);
   expect(await of('2')).toMatchObject({ retry: { became: 'admitted' } });
@@ -119,7 +119,13 @@ test('nobody is told of retries for anything but room, or where no group agreed'
 
 async function jobPage(house: ReturnType<typeof consoleHouse>): Promise<string> {
   const pages = createPages({
-    ...{ desk: house.desk, read: house.read, policy: house.policy, clock: house.clock, zone: 'UTC' },
+    ...{
+      limitEdits: house.limitEdits,
+      read: house.read,
+      policy: house.policy,
+      clock: house.clock,
+      zone: 'UTC',
+    },
     directory: async () => house.directory,
     uploads: createUploads({ table: memoryLimitTable(), clock: house.clock, newId: () => 'u1' }),
     ...{ origin: 'https://budget.example.com', log: silentLog },

@@ -42,7 +42,7 @@ test('a search takes twelve requests', async () => {
 
 test('the list of limits, ranked by trouble, takes twelve requests', async () => {
   const { read, measured } = await shared;
-  const ranked = { sort: 'trouble', caps: true, max: 50 } as const;
+  const ranked = { sort: 'risk', caps: true, max: 50 } as const;
   const { answer, asked } = await measured(() => read.budgets(ranked, USERS.finance));
   expect(asked).toBeLessThanOrEqual(REQUESTS_MAX);
   expect([answer.rows[0]?.subject, answer.total]).toEqual(['group/2007', GROUPS]);

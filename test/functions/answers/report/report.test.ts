@@ -135,7 +135,7 @@ test('users are told to who sees all, of the last 90 days and no further', async
   for (const who of ['viewer', 'owner', 'job'] as const)
     expect(await asked(who === 'job' ? { project: 1 } : {}, who)).toMatchObject({
       ...{ outcome: 'unreadable', asked: 'by' },
-      sentence: 'users are told to finance and administrators only; ask by another key',
+      sentence: 'only finance and administrators see users; use another key',
     });
   for (const who of ['finance', 'admin'] as const)
     expect(await asked({ group: '104' }, who)).toMatchObject({

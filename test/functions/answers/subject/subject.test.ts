@@ -89,11 +89,11 @@ test('a limit is shown as far as it goes: by the rule of its kind and the rollou
     ['money-month', undefined],
     ['jobs-now', 'shadow'],
   ]);
-  const { desk } = house;
+  const { limitEdits } = house;
   const by = { actor: 'ada', rights: [{ role: 'admin' } as const], why: 'w', source: 'test' };
-  const base = (await desk.live())?.pointer.set;
+  const base = (await limitEdits.live())?.pointer.set;
   const edit = { kind: 'rollout', subject: 'group/101', cost: 'warn' } as const;
-  await desk.apply([edit], { ...by, base, confirmed: true });
+  await limitEdits.apply([edit], { ...by, base, confirmed: true });
   const after = await read.subject('group/104', {}, USERS.finance);
   expect(after?.limits[0]?.rolledOutAs).toBe('warn');
 });

@@ -22,10 +22,10 @@ async function furnished() {
     { kind: 'breakglass', ...GLASS, users: [7] },
   ]);
   await house.ask([aJob(4711)]);
-  const live = await house.desk.live();
+  const live = await house.limitEdits.live();
   const idIn = (list: string): string =>
     ((live?.document ?? {}) as Record<string, { readonly id: string }[]>)[list]?.[0]?.id ?? '';
-  const filed = await house.desk.request(ASKED, {
+  const filed = await house.limitEdits.request(ASKED, {
     ...{ actor: 'vera', rights: [{ role: 'viewer', groups: [101] }] },
   });
   if (filed.outcome !== 'filed') throw new Error(JSON.stringify(filed));
@@ -75,7 +75,7 @@ const CALLS: Readonly<Record<string, Call | ((of: Furnished) => Call)>> = {
   'GET /rollout': ['/rollout', 'left out'],
   'POST /rollout/forecast': ['/rollout/forecast', 'not there', { subjects: ['group/104'] }],
   'POST /rollout/moves': ['/rollout/moves', 'not there', { ...OF_CARDS, direction: 'next' }],
-  'POST /rollout/reports': ['/rollout/reports', 'not there', { ...OF_CARDS, told: true }],
+  'POST /rollout/reports': ['/rollout/reports', 'not there', { ...OF_CARDS, informed: true }],
   'GET /coverage': ['/coverage?group=104', 'not there'],
   'GET /report': ['/report?group=104', 'not there'],
   'GET /report.csv': ['/report.csv?group=104', 'not there'],
@@ -107,7 +107,7 @@ const CALLS: Readonly<Record<string, Call | ((of: Furnished) => Call)>> = {
   'POST /requests/:id/decision': ({ ids }) => [
     `/requests/${ids.request}/decision`,
     'not there',
-    { verdict: 'decline', note: 'no' },
+    { decision: 'decline', note: 'no' },
   ],
 };
 const callOf = (route: string, of: Furnished): Call => {
@@ -120,8 +120,8 @@ const callOf = (route: string, of: Furnished): Call => {
 const MORE_THAN_OWNER: readonly string[] = ['POST /limits/edits unfreeze'];
 
 const anApi = () => {
-  const { desk, read, policy, clock } = consoleHouse();
-  return createApi({ desk, read, policy, clock, directory: async () => undefined, log: silentLog });
+  const { limitEdits, read, policy, clock } = consoleHouse();
+  return createApi({ limitEdits, read, policy, clock, directory: async () => undefined, log: silentLog });
 };
 
 async function send(who: Who, route: string, of: Furnished): Promise<Response> {

@@ -27,7 +27,7 @@ test('the ETag of the limits is what an edit has to be of, and the answer names 
 });
 
 test('an edit of what is not live any more is refused with both versions', async () => {
-  const { post, apply, desk } = await live();
+  const { post, apply, limitEdits } = await live();
   await apply([{ ...EDIT, amount: 700 }]);
   const answer = await post('/limits/edits', { edits: [EDIT], why: 'more' });
   expect(answer.status).toBe(412);
@@ -37,15 +37,15 @@ test('an edit of what is not live any more is refused with both versions', async
     mine: [{ to: 600_000_000 }],
     theirs: [{ to: 700_000_000 }],
   });
-  expect((await desk.live())?.pointer.edit).toBe(2);
+  expect((await limitEdits.live())?.pointer.edit).toBe(2);
 });
 
 test('an edit that does not say what it is of changes nothing', async () => {
-  const { post, desk } = await live();
+  const { post, limitEdits } = await live();
   const answer = await post('/limits/edits', { edits: [EDIT], why: 'more' }, '');
   expect(answer.status).toBe(428);
   expect(await answer.json()).toMatchObject({ error: { code: 'base_missing' } });
-  expect((await desk.live())?.pointer.edit).toBe(1);
+  expect((await limitEdits.live())?.pointer.edit).toBe(1);
 });
 
 test('what is wrong is told at once and where it stands, in shape and in meaning', async () => {
@@ -70,7 +70,7 @@ test('a table that does not answer is 503 with a time to wait, and nothing of it
 });
 
 test('the last edit is taken back by its number, and only while it is the last', async () => {
-  const { post, apply, set, desk } = await live();
+  const { post, apply, set, limitEdits } = await live();
   const second = await apply([EDIT]);
   const undo = { edits: [{ kind: 'undo', edit: 2 }] };
   const shown = await post('/limits/preview', undo, second);
@@ -84,13 +84,13 @@ test('the last edit is taken back by its number, and only while it is the last',
     problems: [{ path: ['edits', 0, 'edit'] }],
   });
   expect((await post('/limits/edits', { ...undo, why: 'slip' }, second)).status).toBe(200);
-  const third = (await desk.live())?.pointer.set;
+  const third = (await limitEdits.live())?.pointer.set;
   const late = await post('/limits/edits', { ...undo, why: 'slip' }, third);
   expect(await late.json()).toMatchObject({ error: { code: 'stale' }, live: { edit: 3, base: second } });
 });
 
 test('nobody takes back, or sees, what was changed of a group that is not theirs', async () => {
-  const { apply, appFor, desk } = await live();
+  const { apply, appFor, limitEdits } = await live();
   const base = await apply([{ kind: 'set', subject: 'group/200', limit: 'money-month', amount: 90 }]);
   for (const path of ['/limits/preview', '/limits/edits']) {
     const undo = { edits: [{ kind: 'undo', edit: 2 }], ...(path.endsWith('edits') && { why: 'mine' }) };
@@ -102,7 +102,7 @@ test('nobody takes back, or sees, what was changed of a group that is not theirs
     expect([path, answer.status]).toEqual([path, 404]);
     expect(await answer.text()).not.toContain('200');
   }
-  expect((await desk.live())?.pointer.edit).toBe(2);
+  expect((await limitEdits.live())?.pointer.edit).toBe(2);
 });
 
 test('what edits of a set that is gone would do cannot be told, and is refused like them', async () => {
@@ -121,7 +121,7 @@ test('the limits written on a subject are told, also those that are not in force
 });
 
 test('a file that does not say what it is of is made live only with If-Match, which never contradicts it', async () => {
-  const { app, set, desk } = await live();
+  const { app, set, limitEdits } = await live();
   const send = async (body: string, more: object = {}) =>
     app.request('/api/v1/limits/import?why=own', {
       method: 'POST',
@@ -134,7 +134,7 @@ test('a file that does not say what it is of is made live only with If-Match, wh
   const exported = await (await app.request('/api/v1/limits.csv')).text();
   const other = await send(exported, { 'if-match': '"another"' });
   expect([other.status, await other.json()]).toMatchObject([422, { problems: [{ path: [0, 'version'] }] }]);
-  expect((await desk.live())?.pointer.edit).toBe(1);
+  expect((await limitEdits.live())?.pointer.edit).toBe(1);
   expect((await send(file, { 'if-match': `"${set}"` })).status).toBe(200);
 });
 

@@ -221,8 +221,8 @@ test('a job is let in by four routes', () => {
 });
 
 test('all others are closed to jobs, and do nothing', async () => {
-  const { gitlab, claims, desk, send, clock } = await opened();
-  const before = (await desk.live())?.pointer.set;
+  const { gitlab, claims, limitEdits, send, clock } = await opened();
+  const before = (await limitEdits.live())?.pointer.set;
   const token = gitlab.token(claims());
   for (const [at, [route, path]] of CLOSED.entries()) {
     // Sixty calls a minute are let in.
@@ -232,7 +232,7 @@ test('all others are closed to jobs, and do nothing', async () => {
     expect([route, response.status]).toEqual([route, 403]);
     expect(await response.text()).not.toContain('acme');
   }
-  expect((await desk.live())?.pointer.set).toBe(before);
+  expect((await limitEdits.live())?.pointer.set).toBe(before);
 });
 
 test('made-up names of keys ask GitLab once a minute, and a real new key is found then', async () => {

@@ -90,13 +90,13 @@ async function full() {
       headers: { 'content-type': 'application/json', 'if-match': `"${base ?? (await live())}"` },
       body: JSON.stringify(body),
     });
-  const live = async (): Promise<string> => (await house.desk.live())?.pointer.set ?? 'none';
+  const live = async (): Promise<string> => (await house.limitEdits.live())?.pointer.set ?? 'none';
   const see = (path: string) => house.appFor(USERS.finance).request(`/api/v1${path}`);
   return { ...house, send, see };
 }
 
 test('every route answers as it is described', async () => {
-  const { send, see, appFor, desk, succeeded, clock } = await full();
+  const { send, see, appFor, limitEdits, succeeded, clock } = await full();
   const grant = { limit: 'money-month', from: '2026-11-20', until: '2026-12-01', reason: 'release' };
   const edited = (edit: object) => send('/limits/edits', { edits: [edit], why: 'release' });
   await edited({ kind: 'grant', ...grant, subject: 'group/104', amount: '+1', ticket: 'FIN-1' });
@@ -109,7 +109,7 @@ test('every route answers as it is described', async () => {
   });
   await edited({ kind: 'freeze', subject: 'group/201', reason: 'audit', until: '2026-12-01' });
   const byAdmin = async (path: string, body: unknown): Promise<number> => {
-    const base = (await desk.live())?.pointer.set;
+    const base = (await limitEdits.live())?.pointer.set;
     const answer = await appFor(USERS.admin).request(`/api/v1${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'if-match': `"${base}"` },
@@ -129,7 +129,7 @@ test('every route answers as it is described', async () => {
     '/groups',
     '/groups?sort=spent&search=a',
     '/budgets?forecast=yes',
-    '/budgets?sort=trouble&caps=yes&kind=group&unit=money&trouble=runs-out&search=a',
+    '/budgets?sort=risk&caps=yes&kind=group&unit=money&risk=runs-out&search=a',
     '/budgets?holding=project/1&forecast=yes',
     '/exceptions?subject=group/104',
     '/exceptions',
@@ -182,22 +182,22 @@ test('every route answers as it is described', async () => {
   await send('/limits/backtest', { edits });
   await send('/limits/edits', { edits, why: 'more' });
   await send('/limits/edits', { edits, why: 'the same' });
-  const edit = (await desk.live())?.pointer.edit;
+  const edit = (await limitEdits.live())?.pointer.edit;
   await send('/limits/preview', { edits: [{ kind: 'undo', edit }] });
   await send('/limits/preview', { edits: [{ kind: 'undo', edit: 1 }] });
   await send('/limits/edits', { edits, why: 'late' }, 'gone');
-  const [opened] = await desk.breakGlasses();
+  const [opened] = await limitEdits.breakGlasses();
   await edited({ kind: 'review-breakglass', breakglass: opened?.id, note: 'looked at' });
   await send('/rollout/forecast', { subjects: ['group/101', 'instance'] });
   expect(await byAdmin('/rollout/moves', { subjects: 'all', direction: 'back', why: 'begin' })).toBe(200);
   await send('/rollout/reports', { subjects: ['group/100', 'instance'], why: 'look' });
-  await send('/rollout/reports', { subjects: ['group/100', 'instance'], told: true, why: 'look' });
+  await send('/rollout/reports', { subjects: ['group/100', 'instance'], informed: true, why: 'look' });
   await send('/check', { project: 1, jobs: [{ name: 'unit', tags: [], image: 'alpine:3.22' }] });
   await send('/rollout/moves', { subjects: 'all', direction: 'next', why: 'on' });
   await send('/rollout/moves', { subjects: ['group/200'], direction: 'next', force: true, why: 'on' });
   for (const { id, own } of (await (await see('/requests')).json()) as { id: string; own: boolean }[]) {
     expect(own).toBe(true);
-    expect(await byAdmin(`/requests/${id}/decision`, { verdict: 'decline', note: 'no' })).toBe(200);
+    expect(await byAdmin(`/requests/${id}/decision`, { decision: 'decline', note: 'no' })).toBe(200);
   }
   const file = await (await see('/limits.csv')).text();
   for (const more of ['', '&dry_run=yes&backtest=yes'])

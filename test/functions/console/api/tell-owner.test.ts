@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellOwnerBy } from '../../../../functions/console/api/tell-owner.ts';
+import { createOwnerNotifier } from '../../../../functions/console/api/notify-owner.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { MemoryNotifier, type Notifier, NotifyError } from '../../../../functions/core/notify/message.ts';
 import { MemoryStore } from '../../../support/ledger/memory-store.ts';
@@ -17,14 +17,14 @@ const report = {
 function house(notify: Notifier = new MemoryNotifier()) {
   const clock = manualClock();
   const ledger = createLedger({ store: new MemoryStore({ instance: 'gitlab.example.com', clock }), clock });
-  return { clock, tell: tellOwnerBy({ notify, ledger, origin: 'https://budget.example.com' }) };
+  return { clock, tell: createOwnerNotifier({ notify, ledger, origin: 'https://budget.example.com' }) };
 }
 
 test('an owner gets one report per group and hour, and whoever presses again is told so', async () => {
   const notify = new MemoryNotifier();
   const { tell, clock } = house(notify);
   expect(await tell(report)).toBe('sent');
-  expect(await tell({ ...report, path: 'acme/renamed' })).toBe('told-before');
+  expect(await tell({ ...report, path: 'acme/renamed' })).toBe('sent-before');
   expect(await tell({ ...report, subject: 'group/102' })).toBe('sent');
   clock.advance(3_601_000);
   expect(await tell(report)).toBe('sent');
@@ -39,7 +39,7 @@ test('an owner gets one report per group and hour, and whoever presses again is 
 test('two who press at once send one', async () => {
   const notify = new MemoryNotifier();
   const { tell } = house(notify);
-  expect((await Promise.all([tell(report), tell(report)])).toSorted()).toEqual(['sent', 'told-before']);
+  expect((await Promise.all([tell(report), tell(report)])).toSorted()).toEqual(['sent', 'sent-before']);
   expect(notify.sent).toHaveLength(1);
 });
 

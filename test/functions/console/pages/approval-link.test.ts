@@ -19,8 +19,8 @@ const ASKED = {
 /** The console with its real sign-in, and the link that the notices mailed to whoever may decide. */
 async function house() {
   const real = await noticesHarness();
-  const { desk, clock } = real;
-  const filed = await desk.request(ASKED, {
+  const { limitEdits, clock } = real;
+  const filed = await limitEdits.request(ASKED, {
     ...{ actor: 'vera', userId: USERS.viewer.id, rights: [{ role: 'viewer', groups: [101] }] },
   });
   if (filed.outcome !== 'filed') throw new Error(filed.outcome);
@@ -44,8 +44,9 @@ async function house() {
   const { send, openSessions } = await signedInConsole(real, { log, checkApproval });
   const link = new URL(path, HERE).searchParams.get('link') ?? '';
   const stateNow = async () =>
-    (await desk.requests({ actor: 'fritz', rights: [{ role: 'finance' }] })).find(({ id }) => id === request)
-      ?.state;
+    (await limitEdits.requests({ actor: 'fritz', rights: [{ role: 'finance' }] })).find(
+      ({ id }) => id === request,
+    )?.state;
   const toFinance =
     approvalPath({ instance: INSTANCE, request, role: 'finance' }, [KEY], clock.nowMs()) ?? '';
   const weekPasses = async (): Promise<void> => {
@@ -70,11 +71,11 @@ test('somebody who may decide opens the link, sees what it does, approves with o
   const shown = await send('finance', path);
   expect(shown.text).toContain('Changes');
   expect(shown.text).toContain(`name="link" value="${link}"`);
-  expect((await send('finance', page, { link, verdict: 'approve' })).status).toBe(303);
+  expect((await send('finance', page, { link, decision: 'approve' })).status).toBe(303);
   expect(await stateNow()).toBe('approved');
   for (const again of [
     await send('admin', path),
-    await send('admin', page, { link, verdict: 'decline', note: 'no' }),
+    await send('admin', page, { link, decision: 'decline', note: 'no' }),
   ]) {
     expect(again.status).toBe(409);
     expect(again.text).toContain('A link works once');
@@ -87,9 +88,9 @@ test('somebody who may decide opens the link, sees what it does, approves with o
 
 test('it is declined with a reason, and without one nothing happens', async () => {
   const { page, link, send, stateNow } = await house();
-  expect((await send('finance', page, { link, verdict: 'decline' })).status).toBe(422);
+  expect((await send('finance', page, { link, decision: 'decline' })).status).toBe(422);
   expect(await stateNow()).toBe('pending');
-  expect((await send('finance', page, { link, verdict: 'decline', note: 'next quarter' })).status).toBe(303);
+  expect((await send('finance', page, { link, decision: 'decline', note: 'next quarter' })).status).toBe(303);
   expect(await stateNow()).toBe('declined');
 });
 
@@ -101,7 +102,7 @@ test.each(['GET', 'POST'] as const)(
     const by = (who: Who, given: string) =>
       method === 'GET'
         ? send(who, `${page}?link=${given}`)
-        : send(who, page, { link: given, verdict: 'approve' });
+        : send(who, page, { link: given, decision: 'approve' });
     const altered = `${link.startsWith('A') ? 'B' : 'A'}${link.slice(1)}`;
     expect((await by('finance', altered)).status).toBe(403);
     // An owner has a page of their own for what they may decide; this link was sent to finance.

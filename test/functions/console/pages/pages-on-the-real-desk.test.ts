@@ -9,7 +9,7 @@ import { fieldsOf, signedInConsole, type Who } from '../signed-in.ts';
 
 type House = ReturnType<typeof consoleHouse>;
 type Read = House['read'];
-type Desk = House['desk'];
+type Desk = House['limitEdits'];
 
 const EDIT = '/edit?kind=set&subject=group/101&limit=money-month';
 const MONEY = { kind: 'set', subject: 'group/101', limit: 'money-month' } as const;
@@ -19,21 +19,25 @@ async function house({
   broken = () => ({}),
   ...given
 }: Pick<NonNullable<Parameters<typeof consoleHouse>[0]>, 'limitTable'> & {
-  readonly broken?: (real: House) => { readonly read?: Partial<Read>; readonly desk?: Partial<Desk> };
+  readonly broken?: (real: House) => { readonly read?: Partial<Read>; readonly limitEdits?: Partial<Desk> };
 } = {}) {
   const real = consoleHouse(given);
   await real.apply(LIMITS);
   const told: string[] = [];
-  const { read, desk } = broken(real);
-  const parts = { ...real, read: { ...real.read, ...read }, desk: { ...real.desk, ...desk } };
+  const { read, limitEdits } = broken(real);
+  const parts = {
+    ...real,
+    read: { ...real.read, ...read },
+    limitEdits: { ...real.limitEdits, ...limitEdits },
+  };
   const { as } = await signedInConsole(parts, {
-    tellOwner: async ({ subject }) => {
+    notifyOwner: async ({ subject }) => {
       told.push(subject);
       return 'sent';
     },
   });
   const finance = as('finance');
-  const limitNow = async () => (await real.desk.live())?.limits.bySubject.get('group/101')?.[0];
+  const limitNow = async () => (await real.limitEdits.live())?.limits.bySubject.get('group/101')?.[0];
   const amount = async () => (await limitNow())?.amount;
   /** Opens a form, fills in these fields and sends it. */
   const edit = async (fields: Record<string, string>, { who = 'finance' as Who, form = EDIT } = {}) => {
@@ -53,7 +57,7 @@ async function house({
     const csv = file.replace(/(payments,101,money),500,/, `$1,${to},`);
     return finance.post('/import', { file: new File([csv], 'limits.csv'), ...more });
   };
-  const edits = async () => (await real.desk.live())?.pointer.edit;
+  const edits = async () => (await real.limitEdits.live())?.pointer.edit;
   return { ...real, as, ...as('finance'), told, limitNow, amount, edit, edits, upload };
 }
 
@@ -79,11 +83,11 @@ test('finance reads a group, sees what an edit does, and saves it', async () => 
 test('only fields that were changed are sent, so that nobody undoes what others did to the rest', async () => {
   const sent: LimitEdit[] = [];
   const { edit } = await house({
-    broken: ({ desk }) => ({
-      desk: {
+    broken: ({ limitEdits }) => ({
+      limitEdits: {
         apply: async (edits, by) => {
           sent.push(...edits);
-          return desk.apply(edits, by);
+          return limitEdits.apply(edits, by);
         },
       },
     }),
@@ -163,10 +167,10 @@ test('ten times as much is asked for once it was confirmed, and saved when someb
   const path = /href="(\/requests\/r-[^"]+)"/.exec(listed)?.[1] ?? '';
   const shown = (await admin.get(path)).text;
   expect(shown).toContain('Changes');
-  expect((await admin.post(path, { ...fieldsOf(shown), verdict: 'decline' })).text).toContain(
+  expect((await admin.post(path, { ...fieldsOf(shown), decision: 'decline' })).text).toContain(
     'you must give a reason',
   );
-  expect((await admin.post(path, { ...fieldsOf(shown), verdict: 'approve' })).status).toBe(303);
+  expect((await admin.post(path, { ...fieldsOf(shown), decision: 'approve' })).status).toBe(303);
   expect(await amount()).toBe(5_000_000_000);
 });
 
@@ -207,7 +211,7 @@ test('what a viewer asks for is granted by finance, and counted on every page un
   expect((await get('/')).text).toContain('>Requests <span class="count">1<');
   expect((await as('viewer').get('/')).text).toContain('>Requests</a>');
   const id = /href="\/requests\/([^"]+)"/.exec((await get('/requests')).text)?.[1];
-  const approved = await post(`/requests/${id}`, { verdict: 'approve' });
+  const approved = await post(`/requests/${id}`, { decision: 'approve' });
   expect(approved).toMatchObject({ status: 303, to: '/requests?done=approved' });
   expect((await get('/')).text).toContain('>Requests</a>');
   expect((await read.subject('group/101', {}, USERS.finance))?.grants).toHaveLength(1);
@@ -222,12 +226,12 @@ test('a request that was approved but not made live is offered again, and grante
   await as('viewer').post('/ask', ASKED);
   const id = /href="\/requests\/([^"]+)"/.exec((await get('/requests')).text)?.[1];
   isLost = true;
-  expect((await post(`/requests/${id}`, { verdict: 'approve' })).status).toBe(503);
+  expect((await post(`/requests/${id}`, { decision: 'approve' })).status).toBe(503);
   isLost = false;
   const { text } = await get('/requests');
   expect(text).toContain('not yet in force: approve it again');
   expect((await get(`/requests/${id}`)).status).toBe(200);
-  expect((await post(`/requests/${id}`, { verdict: 'approve' })).status).toBe(303);
+  expect((await post(`/requests/${id}`, { decision: 'approve' })).status).toBe(303);
   expect((await read.subject('group/101', {}, USERS.finance))?.grants).toHaveLength(1);
 });
 
@@ -271,14 +275,14 @@ test('a file of a version that is no longer live shows what it would change and 
 });
 
 test('a report sent from the shadow page is known to the rollout; that of a project is about it alone', async () => {
-  const { as, read, told, desk } = await house();
+  const { as, read, told, limitEdits } = await house();
   const watch = { subject: 'instance', direction: 'back', why: 'we only watch' };
   // From enforce to warn, to shadow.
   for (let step = 0; step < 2; step += 1)
-    await as('admin').post('/rollout/move', { ...watch, base: (await desk.live())?.pointer.set ?? '' });
+    await as('admin').post('/rollout/move', { ...watch, base: (await limitEdits.live())?.pointer.set ?? '' });
   const below = await as('admin').post('/rollout/move', {
     ...watch,
-    base: (await desk.live())?.pointer.set ?? '',
+    base: (await limitEdits.live())?.pointer.set ?? '',
   });
   expect([
     below.status,
@@ -301,7 +305,7 @@ test('a report sent from the shadow page is known to the rollout; that of a proj
 });
 
 test('a break-glass is reviewed from its list', async () => {
-  const { get, post, desk } = await house();
+  const { get, post, limitEdits } = await house();
   const { finance } = USERS;
   const glass = {
     subject: 'group/104',
@@ -310,9 +314,9 @@ test('a break-glass is reviewed from its list', async () => {
     reason: 'r',
     users: [finance.id, 999],
   } as const;
-  await desk.apply([{ kind: 'breakglass', ...glass }], {
+  await limitEdits.apply([{ kind: 'breakglass', ...glass }], {
     ...{ actor: finance.username, userId: finance.id, rights: [{ role: 'finance' }], confirmed: true },
-    ...{ why: 'because', source: 'test', base: (await desk.live())?.pointer.set },
+    ...{ why: 'because', source: 'test', base: (await limitEdits.live())?.pointer.set },
   });
   const { text } = await get('/break-glass');
   expect(text).toContain(`of users ${finance.id}, 999`);
@@ -348,7 +352,7 @@ test('a rejected job is explained to whoever sees its group, with a request fill
 });
 
 test('a limit for each pipeline is made in the form, stands on the page of its group and is edited from there', async () => {
-  const { get, edit, desk } = await house();
+  const { get, edit, limitEdits } = await house();
   const cap = 'group/101/each/pipeline';
   const form = '/edit?kind=set&subject=group/101';
   const sent = { each: 'pipeline', unit: 'money', amount: '20', per: 'once', mode: 'enforce' };
@@ -356,7 +360,7 @@ test('a limit for each pipeline is made in the form, stands on the page of its g
     status: 303,
     to: expect.stringMatching(/^\/groups\/101\?/),
   });
-  const limits = async () => (await desk.live())?.limits.bySubject.get(cap);
+  const limits = async () => (await limitEdits.live())?.limits.bySubject.get(cap);
   expect(await limits()).toMatchObject([{ id: 'money-once', mode: 'enforce' }]);
   const { text } = await get('/groups/101');
   expect(text).toContain('of each pipeline: 20.00 EUR');
@@ -408,7 +412,7 @@ test('a table without an answer is told as that, and nothing of the error is', a
   const { get } = await house({ broken: () => ({ read: { overview: gone } }) });
   const { status, text } = await get('/');
   expect([status, text.includes('Load the page again'), text.includes('secret')]).toEqual([503, true, false]);
-  const late = await house({ broken: () => ({ desk: { apply: gone } }) });
+  const late = await house({ broken: () => ({ limitEdits: { apply: gone } }) });
   const saved = await late.edit({ amount: '600' });
   expect([saved.status, saved.text]).toEqual([
     503,

@@ -45,19 +45,19 @@ const LIMITS = {
   ],
 };
 
-export async function openRealConsole(onTrouble: (text: string) => void): Promise<RealConsole> {
+export async function openRealConsole(onProblem: (text: string) => void): Promise<RealConsole> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
   // One day for all of it: no month ends in between.
   const clock: LedgerClock = { ...systemClock, nowMs: () => NOW_MS };
   const policy = aPolicy();
   const limits = someLimits(LIMITS, policy, DIRECTORY);
   const rules = { policy, limits, directory: DIRECTORY, estimator: timeoutEstimator };
-  const screen = { trouble: onTrouble, mailed: () => {} };
+  const screen = { problem: onProblem, mailed: () => {} };
   const console = await startLocalConsole({ rules, packed: LIMITS, zone: ZONE, clock, screen });
   const place = { whose: () => ({ instance: 'gitlab.example.com' }), dataDir, fresh: false };
   const ledger = await openLocalLedger({ ...place, clock });
   const admit = await serveAdmit(ledger.ledger, rules, ledger.limits, clock);
-  const usage = startUsageCounter({ ledger, directory: DIRECTORY, zone: ZONE, clock, onTrouble });
+  const usage = startUsageCounter({ ledger, directory: DIRECTORY, zone: ZONE, clock, onProblem });
   console.open(ledger);
   return {
     url: console.url,

@@ -30,19 +30,19 @@ async function house() {
     // Taken back it tightens, which an owner may.
     { kind: 'set', subject: 'group/104', limit: 'jobs-now', amount: 12 },
   ] as const)
-    await real.desk.apply([edit], { ...by, base: (await real.desk.live())?.pointer.set });
-  const filed = await real.desk.request(ASKED, {
+    await real.limitEdits.apply([edit], { ...by, base: (await real.limitEdits.live())?.pointer.set });
+  const filed = await real.limitEdits.request(ASKED, {
     ...{ actor: 'vera', rights: [{ role: 'viewer', groups: [101] }] },
   });
   const told: string[] = [];
-  const tellOwner = async ({ path }: { readonly path: string }) => {
+  const notifyOwner = async ({ path }: { readonly path: string }) => {
     told.push(path);
     return 'sent' as const;
   };
-  const { app, pages, send } = await signedInConsole(real, { tellOwner });
+  const { app, pages, send } = await signedInConsole(real, { notifyOwner });
   const state = async () => ({
-    set: (await real.desk.live())?.pointer.set,
-    requests: await real.desk.requests({ rights: [{ role: 'admin' }], actor: 'ada' }),
+    set: (await real.limitEdits.live())?.pointer.set,
+    requests: await real.limitEdits.requests({ rights: [{ role: 'admin' }], actor: 'ada' }),
     told: [...told],
   });
   const request = filed.outcome === 'filed' ? filed.request.id : '';
@@ -102,7 +102,7 @@ const CALLS: Readonly<
   'POST /ask': ['viewer', '/ask', 303, 404, () => ASKED],
   'GET /requests': ['viewer', '/requests', 200, 200],
   'GET /requests/:id': ['owner', '/requests/:id', 200, 404],
-  'POST /requests/:id': ['owner', '/requests/:id', 303, 404, () => ({ verdict: 'decline', note: 'no' })],
+  'POST /requests/:id': ['owner', '/requests/:id', 303, 404, () => ({ decision: 'decline', note: 'no' })],
   'GET /import': ['finance', '/import', 200, 403],
   'POST /import': ['finance', '/import', 200, 403, () => ({ file: FILE })],
   'GET /export.csv': ['finance', '/export.csv', 200, 403],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LimitRooms } from '../../../../functions/core/admission/limit-rooms.ts';
+import { HeadroomReader } from '../../../../functions/core/admission/limit-rooms.ts';
 import { ROOMS_MAX } from '../../../../functions/core/contract/admissions.ts';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { Counter } from '../../../../functions/core/ledger/ledger.ts';
@@ -13,7 +13,7 @@ const asking = (group: number, over: Partial<LimitClaim> = {}): LimitClaim =>
 function house() {
   const clock = manualClock();
   const read: number[] = [];
-  const rooms = new LimitRooms({
+  const rooms = new HeadroomReader({
     ledger: {
       readCounters: async (keys) => {
         read.push(keys.length);
@@ -29,7 +29,7 @@ function house() {
     batch.look(claims);
     await Promise.resolve();
     await Promise.resolve();
-    return batch.told();
+    return batch.read();
   };
   return { clock, read, told };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JOB_STATUSES, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { type GitLabJob, JOB_STATUSES } from '../../../../functions/core/gitlab/gitlab.ts';
 import { parseJobHook, readGitLabInstant } from '../../../../functions/core/gitlab/job-reader.ts';
 import { aJobHook } from '../../../support/job-hook-bodies.ts';
 
@@ -53,10 +53,10 @@ test.each<[string, object, object]>([
 test.each([null, undefined, '3', '', -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300, {}, [1], true])(
   'retries and a queue of %o are unknown, and the job settles all the same',
   (odd) => {
-    const truth = truthOf({ retries_count: odd, build_queued_duration: odd });
-    expect(truth).toMatchObject({ jobId: 1977, status: 'success', durationSeconds: 119.871 });
-    expect(truth).not.toHaveProperty('retryCount');
-    expect(truth).not.toHaveProperty('queuedSeconds');
+    const gitlabJob = truthOf({ retries_count: odd, build_queued_duration: odd });
+    expect(gitlabJob).toMatchObject({ jobId: 1977, status: 'success', durationSeconds: 119.871 });
+    expect(gitlabJob).not.toHaveProperty('retryCount');
+    expect(gitlabJob).not.toHaveProperty('queuedSeconds');
   },
 );
 
@@ -132,20 +132,21 @@ test('no problem quotes a text', () => {
   );
 });
 
-function expectCountable(truth: JobTruth): void {
-  for (const id of [truth.jobId, truth.projectId]) expect(Number.isSafeInteger(id) && id > 0).toBe(true);
-  expect(JOB_STATUSES).toContain(truth.status);
-  for (const id of [truth.pipelineId, truth.userId, truth.runnerId]) {
+function expectCountable(gitlabJob: GitLabJob): void {
+  for (const id of [gitlabJob.jobId, gitlabJob.projectId])
+    expect(Number.isSafeInteger(id) && id > 0).toBe(true);
+  expect(JOB_STATUSES).toContain(gitlabJob.status);
+  for (const id of [gitlabJob.pipelineId, gitlabJob.userId, gitlabJob.runnerId]) {
     if (id !== undefined) expect(Number.isSafeInteger(id) && id > 0).toBe(true);
   }
-  for (const atMs of [truth.createdAtMs, truth.startedAtMs, truth.finishedAtMs]) {
+  for (const atMs of [gitlabJob.createdAtMs, gitlabJob.startedAtMs, gitlabJob.finishedAtMs]) {
     if (atMs !== undefined) expect(Number.isSafeInteger(atMs)).toBe(true);
   }
-  if (truth.durationSeconds !== undefined) {
-    expect(Number.isFinite(truth.durationSeconds) && truth.durationSeconds >= 0).toBe(true);
+  if (gitlabJob.durationSeconds !== undefined) {
+    expect(Number.isFinite(gitlabJob.durationSeconds) && gitlabJob.durationSeconds >= 0).toBe(true);
   }
-  const { retryCount = 0, queuedSeconds = 0 } = truth;
+  const { retryCount = 0, queuedSeconds = 0 } = gitlabJob;
   expect(Number.isSafeInteger(retryCount) && retryCount >= 0).toBe(true);
   expect(queuedSeconds >= 0 && queuedSeconds <= 31 * 86_400).toBe(true);
-  for (const value of Object.values(truth)) expect(value).not.toBeUndefined();
+  for (const value of Object.values(gitlabJob)) expect(value).not.toBeUndefined();
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runnerDetails } from '../../../../functions/core/gitlab/kept-answers.ts';
+import { runnerDetails } from '../../../../functions/core/gitlab/cached-answers.ts';
 import {
   byVersion,
   createFleet,

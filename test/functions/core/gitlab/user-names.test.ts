@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { userLabels } from '../../../../functions/answers/reading/scope.ts';
-import { userNames } from '../../../../functions/core/gitlab/kept-answers.ts';
+import { userNames } from '../../../../functions/core/gitlab/cached-answers.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
 const MINUTE_MS = 60_000;
@@ -55,5 +55,5 @@ test('a GitLab that is down is left alone, and users stay numbers', async () => 
   expect(labels.map(await userLabels(labels, names))).toEqual(['user 7']);
   const calls = asked.length;
   expect(labels.map(await userLabels(labels, names))).toEqual(['user 7']);
-  expect([asked.length, warnings]).toEqual([calls, ['GitLab does not tell of users']]);
+  expect([asked.length, warnings]).toEqual([calls, ['GitLab does not send users']]);
 });

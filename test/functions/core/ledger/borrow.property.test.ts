@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk, JobRecord, Ledger } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldRequest, JobRecord, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { anAsk } from '../../../support/ledger/asks.ts';
 import {
   brokenPromise,
@@ -85,7 +85,7 @@ test('no group takes more than it may, no cohort runs more than it owns, and not
         });
         const ledgers = [0, 1].map(() => createLedger({ store, clock, random: () => 0.5 }));
         const set = cohortSet(members);
-        const ask = (jobId: number): HoldAsk =>
+        const ask = (jobId: number): HoldRequest =>
           anAsk(jobId, cohortClaimsOf(set, (jobId % members.length) + 1, 1 + (jobId % 3)));
         const run = async (ledger: Ledger, kind: (typeof ops)[number]['kind'], jobs: readonly number[]) => {
           const deadlineMs = clock.monotonicMs() + 5_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldRequest, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, wordOf } from '../../../support/ledger/asks.ts';
@@ -23,12 +23,12 @@ function house(...members: readonly CohortMember[]) {
     set = cohortSet(edited);
   };
   let jobs = 0;
-  const asks = (group: number, count: number, over: Partial<HoldAsk> = {}): readonly HoldAsk[] =>
+  const asks = (group: number, count: number, over: Partial<HoldRequest> = {}): readonly HoldRequest[] =>
     Array.from({ length: count }, () => {
       jobs += 1;
       return anAsk(jobs, cohortClaimsOf(set, group, 1, over.wait && { waitMs: 20_000 }), over);
     });
-  const hold = (all: readonly HoldAsk[], by = ledger) => by.hold(all, clock.monotonicMs() + 2_000);
+  const hold = (all: readonly HoldRequest[], by = ledger) => by.hold(all, clock.monotonicMs() + 2_000);
   const words = async (group: number, count: number) => (await hold(asks(group, count))).map(wordOf);
   const end = (...ids: readonly number[]) =>
     ledger.release(ids.map((jobId) => ({ jobId, cause: 'canceled' })));
@@ -71,10 +71,10 @@ test('who wants its own back waits for running jobs at most: until it has it nob
 
 test('a borrowed slot that is kept for a retry is not reclaimed, and what is its own is kept while others borrow', async () => {
   const { ledger, words, hold, asks, end, clock } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
-  const retry = async ([rejected, retried]: readonly HoldAsk[]): Promise<string> => {
-    const { jobId, claims } = rejected as HoldAsk;
+  const retry = async ([rejected, retried]: readonly HoldRequest[]): Promise<string> => {
+    const { jobId, claims } = rejected as HoldRequest;
     const kept = await ledger.reserve({ jobId, claims, untilMs: clock.nowMs() + 60_000 });
-    if (kept === 'reserved') await ledger.handOver(jobId, (retried as HoldAsk).jobId);
+    if (kept === 'reserved') await ledger.handOver(jobId, (retried as HoldRequest).jobId);
     return kept;
   };
   await words(1, 3);
@@ -97,7 +97,7 @@ test('a job that waits for what is its own reclaims it as well, and stands in no
   const { ledger, hold, asks, words, end } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   await words(1, 3);
   const [waiting] = asks(2, 1, { wait: WAIT });
-  const outcomes = await hold([waiting as HoldAsk, ...asks(1, 1, { wait: WAIT })]);
+  const outcomes = await hold([waiting as HoldRequest, ...asks(1, 1, { wait: WAIT })]);
   expect(outcomes).toMatchObject([
     { outcome: 'waiting', counters: ['cohort/ci|jobs|now'] },
     { outcome: 'waiting', counters: ['group/1|jobs-now|now'] },
@@ -106,9 +106,9 @@ test('a job that waits for what is its own reclaims it as well, and stands in no
   expect(cohort).toMatchObject({ committed: 3, reclaimedUntilMs: expect.any(Number) });
   await end(1);
   expect(await words(1, 1)).toEqual(['rejected']);
-  expect((await hold([{ ...(waiting as HoldAsk), wait: { ...WAIT, waitedMs: 900 } }])).map(wordOf)).toEqual([
-    'admitted',
-  ]);
+  expect(
+    (await hold([{ ...(waiting as HoldRequest), wait: { ...WAIT, waitedMs: 900 } }])).map(wordOf),
+  ).toEqual(['admitted']);
 });
 
 test('what runs without having been asked takes of what is lent, and gives it back', async () => {
@@ -135,7 +135,7 @@ test('what is reclaimed between the weighing of a job and its write is not borro
     writes += 1;
     if (writes === 2) {
       expect((await hold(wanting, newLedger())).map(wordOf)).toEqual(['admitted', 'rejected']);
-      await newLedger().release([{ jobId: (wanting[0] as HoldAsk).jobId, cause: 'canceled' }]);
+      await newLedger().release([{ jobId: (wanting[0] as HoldRequest).jobId, cause: 'canceled' }]);
     }
     return store.transact(...args);
   };
@@ -159,7 +159,10 @@ test('a job of two groups of one cohort counts in it for both, and is rejected w
   const { ledger, words, hold, asks } = house({ own: 1, borrow: 2 }, { own: 2, borrow: 0 });
   await words(1, 2);
   const [[one], [other]] = [asks(1, 1), asks(2, 1)];
-  const both = { ...(one as HoldAsk), claims: [...(other as HoldAsk).claims, ...(one as HoldAsk).claims] };
+  const both = {
+    ...(one as HoldRequest),
+    claims: [...(other as HoldRequest).claims, ...(one as HoldRequest).claims],
+  };
   expect((await hold([both])).map(wordOf)).toEqual(['rejected']);
   expect(await ledger.readCounters([COHORT])).toMatchObject([{ committed: 2 }]);
 });

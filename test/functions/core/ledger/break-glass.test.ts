@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldRequest } from '../../../../functions/core/ledger/ledger.ts';
 import { evaluate } from '../../../../policies/evaluate.ts';
 import { aPolicy, NOW_MS, someLimits, using } from '../../../policies/documents.ts';
 import { anAsk, claim, graced, wordOf } from '../../../support/ledger/asks.ts';
@@ -34,7 +34,7 @@ function build() {
       request,
       using(policy, someLimits({ ...document, ...more }, policy)),
     );
-    const ask: HoldAsk = {
+    const ask: HoldRequest = {
       jobId: jobs,
       facts,
       violations,
@@ -86,7 +86,7 @@ test('glass stays whole for a job that its pipeline’s grace may let in', async
   const clock = manualClock();
   const store = new MemoryStore({ instance: 'gitlab.example.com', clock });
   const glass = claim('break-glass/b-1', 1, 5, { counter: glassCounter, unit: 'jobs' });
-  const ask = (jobId: number): HoldAsk =>
+  const ask = (jobId: number): HoldRequest =>
     anAsk(jobId, graced(7, 90, 100, 200), { breakGlass: { violations: [], claims: [glass] } });
   // A process of its own each, which knows of no pipeline.
   for (const jobId of [1, 2]) {

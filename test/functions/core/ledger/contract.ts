@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type {
-  BypassAsk,
+  BypassRequest,
   EndOutcome,
-  HoldAsk,
   HoldOutcome,
+  HoldRequest,
   Ledger,
   RebuildReport,
-  UnmeteredAsk,
+  UnmeteredHold,
 } from '../../../../functions/core/ledger/ledger.ts';
 import { type ClosedPeriods, createClosing, markDrift } from '../../../../functions/core/ledger/rebuild.ts';
 import { NO_AMOUNTS, recount } from '../../../../functions/core/ledger/recount.ts';
@@ -59,7 +59,7 @@ interface House {
   /** A second program on the same table: it has seen nothing of what the first saw. */
   readonly other: Ledger;
   readonly clock: TestClock;
-  hold(asks: readonly HoldAsk[], by?: Ledger): Promise<readonly HoldOutcome[]>;
+  hold(asks: readonly HoldRequest[], by?: Ledger): Promise<readonly HoldOutcome[]>;
   /** Past the ledger. */
   write(...writes: Write[]): Promise<TransactOutcome>;
   /** Seconds by job. */
@@ -110,7 +110,7 @@ export function ledgerContract(
     };
   };
   const words = (outcomes: readonly HoldOutcome[]): string => outcomes.map(wordOf).join(' ');
-  const jobs = (count: number, claims: (index: number) => readonly LimitClaim[]): HoldAsk[] =>
+  const jobs = (count: number, claims: (index: number) => readonly LimitClaim[]): HoldRequest[] =>
     Array.from({ length: count }, (_, index) => anAsk(index + 1, claims(index)));
 
   describe('bounds', () => {
@@ -506,7 +506,7 @@ export function ledgerContract(
       ]);
     };
 
-    test('money and minutes settle to what was used at the record’s price, rounded up; jobs at once are given back', async () => {
+    test('money and minutes settle to what was used at the record’s price, rounded up; concurrent jobs are given back', async () => {
       const house = build();
       await held(house);
       // 61 s at 60 a minute; the price is the record's.
@@ -578,7 +578,7 @@ export function ledgerContract(
       ]);
     });
 
-    test('an expired job keeps its hold charged if told to, except jobs at once', async () => {
+    test('an expired job keeps its hold charged if told to, except concurrent jobs', async () => {
       const house = build();
       await held(house);
       expect(await house.ledger.expire([{ jobId: 1, cause: '404', charge: 'hold' }])).toEqual(['applied']);
@@ -620,15 +620,15 @@ export function ledgerContract(
       jobId: number,
       answered: 'admitted' | 'rejected',
       answeredAtMs: number,
-      over: Partial<UnmeteredAsk> = {},
-    ): UnmeteredAsk => ({
+      over: Partial<UnmeteredHold> = {},
+    ): UnmeteredHold => ({
       ...anAsk(jobId, [claim('group/1', 60, 50)]),
       answered,
       cause: 'deadline',
       answeredAtMs,
       ...over,
     });
-    const record = (house: House, asks: readonly UnmeteredAsk[]) =>
+    const record = (house: House, asks: readonly UnmeteredHold[]) =>
       house.ledger.recordUnmetered(asks, house.clock.monotonicMs() + 300_000);
 
     test('an admission nobody recorded is charged without asking, once', async () => {
@@ -934,7 +934,7 @@ export function ledgerContract(
   });
 
   describe('jobs nobody asked about', () => {
-    const ran = (jobId: number, over: Partial<BypassAsk> = {}): BypassAsk => ({
+    const ran = (jobId: number, over: Partial<BypassRequest> = {}): BypassRequest => ({
       ...anAsk(jobId, [
         claim('group/1', 1000, 50),
         claim('group/1', 600, 60, { unit: 'seconds', counter: counter('group/1', 'minutes-month') }),

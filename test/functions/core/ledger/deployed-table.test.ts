@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dynamoInstanceRegister, onOwnBooks } from '../../../../functions/core/ledger/instances.ts';
+import { dynamoInstanceRegister, refuseForeignTable } from '../../../../functions/core/ledger/instances.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 
@@ -17,7 +17,7 @@ async function aTable(...names: readonly string[]) {
       return memory.send(name, operation);
     },
   };
-  const handler = onOwnBooks({ table, instance: 'gitlab.new.com' }, async () => 'done');
+  const handler = refuseForeignTable({ table, instance: 'gitlab.new.com' }, async () => 'done');
   return { seen, handler, remember };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldRequest, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
 import { anAsk, claim, counter, graced, wordOf } from '../../../support/ledger/asks.ts';
@@ -30,7 +30,7 @@ function house(faults: (StoreFault | undefined)[] = [], forever?: StoreFault) {
   };
   const newLedger = () => createLedger({ store: noting, clock, random: () => 0.5 });
   const ledger = newLedger();
-  const hold = async (asks: readonly HoldAsk[], leftMs = DEADLINE_MS, by: Ledger = ledger) =>
+  const hold = async (asks: readonly HoldRequest[], leftMs = DEADLINE_MS, by: Ledger = ledger) =>
     by.hold(asks, clock.monotonicMs() + leftMs);
   return { clock, ledger, newLedger, hold, tokens, counts: store.counts, faults: left };
 }
@@ -95,7 +95,7 @@ test('a job whose record was never looked at is not rejected by what its neighbo
       return transactions <= 2 ? undefined : { kind: 'lost-before' };
     },
   });
-  const hold = (asks: readonly HoldAsk[]) => createLedger({ store, clock }).hold(asks, DEADLINE_MS);
+  const hold = (asks: readonly HoldRequest[]) => createLedger({ store, clock }).hold(asks, DEADLINE_MS);
   // Job 200 is held already; the counter is full because of it.
   await hold([group(200, 95)]);
   const first = Array.from({ length: 99 }, (_, index) => group(index + 1, index === 0 ? 6 : 0));
@@ -138,7 +138,7 @@ test('a job that hangs on a pipeline nobody could look up is undecided, not reje
     clock,
     fault: (operation) => (operation === 'readCounters' ? { kind: 'lost-before' } : undefined),
   });
-  const hold = (asks: readonly HoldAsk[]) => createLedger({ store, clock }).hold(asks, DEADLINE_MS);
+  const hold = (asks: readonly HoldRequest[]) => createLedger({ store, clock }).hold(asks, DEADLINE_MS);
   await hold([anAsk(1, graced(7, 90, 100, 150))]);
   const outcomes = await hold([
     anAsk(2, graced(7, 20, 100, 150)),

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk, Ledger } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldRequest, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import type { CounterSnapshot } from '../../../../policies/claim.ts';
 import type { Unit } from '../../../../policies/unit.ts';
 import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../../support/ledger/asks.ts';
@@ -117,7 +117,7 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
 
         let period = '2026-11';
         const limits: Record<string, number> = { 'group/1': 15, 'group/2': 8, 'shadow/1': 8 };
-        const ask = (jobId: number): HoldAsk => {
+        const ask = (jobId: number): HoldRequest => {
           const grace = (limits['group/1'] ?? 0) + 4;
           const bounds: Bounds = {
             ...limits,

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { decide, recordUnmetered } from '../../../../functions/core/admission/decide.ts';
 import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
+import { chargeBypass } from '../../../../functions/core/job-ends/charge-bypass.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import { periodAt } from '../../../../policies/limits/period.ts';
 import { aRequest } from '../../../scripts/cli/ledger-bench.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
+import { INSTANCE, ranFor } from '../../../support/ledger/gitlab-jobs.ts';
 import { MemoryStore } from '../../../support/ledger/memory-store.ts';
-import { INSTANCE, ranFor } from '../../../support/ledger/truths.ts';
 
 const DECEMBER_MS = Date.UTC(2026, 11, 1);
 /** More than any of the writers here takes. */

@@ -1,8 +1,8 @@
 /** Room that is kept for a retried job, on every table. Called by the ledger's contract. */
 import { expect, test } from 'vitest';
 import type {
-  HoldAsk,
   HoldOutcome,
+  HoldRequest,
   Ledger,
   ReserveOutcome,
 } from '../../../../functions/core/ledger/ledger.ts';
@@ -16,7 +16,7 @@ interface ReservationHouse {
   readonly ledger: Ledger;
   readonly other: Ledger;
   readonly clock: TestClock;
-  hold(asks: readonly HoldAsk[], by?: Ledger): Promise<readonly HoldOutcome[]>;
+  hold(asks: readonly HoldRequest[], by?: Ledger): Promise<readonly HoldOutcome[]>;
 }
 
 const SLOTS = counter('group/1', 'jobs-now', 'now');
@@ -29,14 +29,14 @@ const money = (bound: number): LimitClaim => claim('group/1', 10, bound);
 /** Jobs of one name are the same job of the pipeline, retried. */
 const asking = (
   jobId: number,
-  over: Partial<HoldAsk> = {},
+  over: Partial<HoldRequest> = {},
   facts: { readonly jobName?: string; readonly pipelineId?: number } = {},
-): HoldAsk =>
+): HoldRequest =>
   anAsk(jobId, [slot, money(1_000)], {
     facts: someFacts({ projectId: 7, pipelineId: 70, jobName: `build ${jobId}`, ...facts }),
     ...over,
   });
-const retried = (jobId: number, over: Partial<HoldAsk> = {}): HoldAsk =>
+const retried = (jobId: number, over: Partial<HoldRequest> = {}): HoldRequest =>
   asking(jobId, over, { jobName: 'build 2' });
 
 export function reservationContract(build: () => ReservationHouse): void {
@@ -44,7 +44,7 @@ export function reservationContract(build: () => ReservationHouse): void {
   const full = async () => {
     const house = build();
     const { ledger, store, clock, hold } = house;
-    const ask = async (asked: HoldAsk, by: Ledger = ledger): Promise<string> =>
+    const ask = async (asked: HoldRequest, by: Ledger = ledger): Promise<string> =>
       wordOf((await hold([asked], by))[0]);
     expect([await ask(asking(1)), await ask(asking(2))]).toEqual(['admitted', 'rejected']);
     await ledger.settle([{ jobId: 1, durationSeconds: 0, endedAtMs: clock.nowMs() }]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk, HoldOutcome, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldOutcome, HoldRequest, WaitAsk } from '../../../../functions/core/ledger/ledger.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
 import { counterName, type LimitClaim } from '../../../../policies/claim.ts';
 import { countingStore } from '../../../../scripts/proof/bench/counting-store.ts';
@@ -21,14 +21,18 @@ function house() {
   const store = countingStore(new MemoryStore({ instance: INSTANCE, clock }), INSTANCE);
   const newLedger = () => createLedger({ store, clock, random: () => 0.5 });
   const ledger = newLedger();
-  const hold = (...asks: HoldAsk[]): Promise<readonly HoldOutcome[]> =>
+  const hold = (...asks: HoldRequest[]): Promise<readonly HoldOutcome[]> =>
     ledger.hold(asks, clock.monotonicMs() + 2_000);
   return { clock, ledger, newLedger, hold, store, counts: store.counts };
 }
 
 /** A job that may wait, for one slot of `bound`. */
-const waiter = (jobId: number, bound = 1, wait: Partial<WaitAsk> = {}, claims = [slots(bound)]): HoldAsk =>
-  anAsk(jobId, claims, { wait: { ...WAIT, ...wait } });
+const waiter = (
+  jobId: number,
+  bound = 1,
+  wait: Partial<WaitAsk> = {},
+  claims = [slots(bound)],
+): HoldRequest => anAsk(jobId, claims, { wait: { ...WAIT, ...wait } });
 
 test('what only a limit that waits refuses waits: nothing is written, and it is admitted under its first generation', async () => {
   const { hold, ledger } = house();
@@ -48,7 +52,7 @@ test('what only a limit that waits refuses waits: nothing is written, and it is 
   expect(await hold(waiter(2, 1, { waitedMs: 700 }))).toMatchObject([{ outcome: 'admitted', generation: 1 }]);
 });
 
-test.each<[string, HoldAsk]>([
+test.each<[string, HoldRequest]>([
   ['its wait is over', waiter(2, 1, { waitedMs: 20_000 })],
   ['it can wait no longer', waiter(2, 1, { waitedMs: 500, last: true })],
   ['who asks keeps no job waiting', anAsk(2, [slots(1)])],

@@ -11,8 +11,8 @@ const money = (amount: string | number, subject = 'group/101'): LimitEdit => ({
 });
 
 test('an edit is live with what it changed, and leaves every other field and limit alone', async () => {
-  const { desk, by } = await aLiveDesk();
-  const outcome = await desk.apply([money(600)], await by());
+  const { limitEdits, by } = await aLiveDesk();
+  const outcome = await limitEdits.apply([money(600)], await by());
   expect(outcome).toMatchObject({
     outcome: 'live',
     pointer: { edit: 2 },
@@ -30,7 +30,7 @@ test('an edit is live with what it changed, and leaves every other field and lim
       },
     ],
   });
-  const live = await desk.live();
+  const live = await limitEdits.live();
   expect(live?.document.limits).toEqual([
     { on: { group: 100 }, money: 900, per: 'month' },
     { on: { group: 101 }, money: 600, per: 'month', owner: 'payments-leads' },
@@ -77,15 +77,18 @@ test.each<[string, LimitEdit, (string | number)[]]>([
   ],
   ['no document', { kind: 'replace', document: 'limits: []' }, ['edits', 0, 'document']],
 ])('refused at its field: %s', async (_, edit, path) => {
-  const { desk, by } = await aLiveDesk();
-  expect(await desk.apply([edit], await by())).toMatchObject({ outcome: 'invalid', problems: [{ path }] });
+  const { limitEdits, by } = await aLiveDesk();
+  expect(await limitEdits.apply([edit], await by())).toMatchObject({
+    outcome: 'invalid',
+    problems: [{ path }],
+  });
 });
 
 test('a stale edit is refused and sees both versions of the subjects it is about', async () => {
-  const { desk, by } = await aLiveDesk();
+  const { limitEdits, by } = await aLiveDesk();
   const mine = await by({ actor: 'ben' });
-  await desk.apply([money(600), money(1_000, 'group/100')], await by());
-  const outcome = await desk.apply([money(450)], mine);
+  await limitEdits.apply([money(600), money(1_000, 'group/100')], await by());
+  const outcome = await limitEdits.apply([money(450)], mine);
   if (outcome.outcome !== 'stale') throw new Error(outcome.outcome);
   expect(outcome.mine).toMatchObject([{ subject: 'group/101', from: 500_000_000, to: 450_000_000 }]);
   expect(outcome.theirs).toMatchObject([{ subject: 'group/101', from: 500_000_000, to: 600_000_000 }]);
@@ -93,9 +96,9 @@ test('a stale edit is refused and sees both versions of the subjects it is about
 });
 
 test('more than three times as much asks again, and so do 0 and unlimited; a smaller step does not', async () => {
-  const { desk, by } = await aLiveDesk();
+  const { limitEdits, by } = await aLiveDesk();
   for (const amount of [1_501, 166, 0, 'unlimited'])
-    expect(await desk.apply([money(amount)], await by({ confirmed: false }))).toMatchObject({
+    expect(await limitEdits.apply([money(amount)], await by({ confirmed: false }))).toMatchObject({
       outcome: 'needs_confirmation',
       rows: [{ subject: 'group/101', field: 'amount' }],
     });
@@ -103,11 +106,13 @@ test('more than three times as much asks again, and so do 0 and unlimited; a sma
     [1_500, 'needs_approval'],
     [750, 'live'],
   ] as const)
-    expect(await desk.apply([money(amount)], await by({ confirmed: false }))).toMatchObject({ outcome });
+    expect(await limitEdits.apply([money(amount)], await by({ confirmed: false }))).toMatchObject({
+      outcome,
+    });
 });
 
 test('a mode that becomes milder asks again, of a limit and of a rollout; and a limit that only watched goes without', async () => {
-  const { desk, by } = await aLiveDesk();
+  const { limitEdits, by } = await aLiveDesk();
   const limit = (mode: 'shadow' | 'enforce'): LimitEdit => ({
     kind: 'set',
     subject: 'group/101',
@@ -116,18 +121,18 @@ test('a mode that becomes milder asks again, of a limit and of a rollout; and a 
   });
   const rollout: LimitEdit = { kind: 'rollout', subject: 'group/101', cost: 'warn', capacity: null };
   for (const edit of [limit('shadow'), rollout])
-    expect(await desk.apply([edit], await by({ rights: ADMIN, confirmed: false }))).toMatchObject({
+    expect(await limitEdits.apply([edit], await by({ rights: ADMIN, confirmed: false }))).toMatchObject({
       outcome: 'needs_confirmation',
       rows: [{ subject: 'group/101', field: 'mode', effect: 'loosens' }],
     });
-  const asked = await desk.apply([limit('shadow')], await by({ confirmed: true }));
+  const asked = await limitEdits.apply([limit('shadow')], await by({ confirmed: true }));
   if (asked.outcome !== 'needs_approval' || asked.request === undefined) throw new Error(asked.outcome);
-  await desk.decide(asked.request.id, { verdict: 'approve' }, { actor: 'zoe', rights: FINANCE });
+  await limitEdits.decide(asked.request.id, { decision: 'approve' }, { actor: 'zoe', rights: FINANCE });
   for (const edit of [
     { kind: 'set', subject: 'group/101', limit: 'money-month', soft: '80%' } as const,
     { kind: 'remove', subject: 'group/101', limit: 'money-month' } as const,
   ])
-    expect(await desk.apply([edit], await by({ confirmed: false }))).toMatchObject({ outcome: 'live' });
+    expect(await limitEdits.apply([edit], await by({ confirmed: false }))).toMatchObject({ outcome: 'live' });
 });
 
 test('a limit that would reject those who run the controller asks again', async () => {
@@ -136,17 +141,17 @@ test('a limit that would reject those who run the controller asks again', async 
     platform,
     rules: [{ id: 'budgets', kind: 'budget', mode: 'enforce', binds_platform: true }],
   });
-  const { desk, by } = aDesk({ policy });
+  const { limitEdits, by } = aDesk({ policy });
   const edit: LimitEdit = { kind: 'set', subject: 'group/102', unit: 'money', amount: 0, per: 'month' };
-  expect(await desk.apply([edit], await by({ confirmed: false }))).toMatchObject({
+  expect(await limitEdits.apply([edit], await by({ confirmed: false }))).toMatchObject({
     outcome: 'needs_confirmation',
     lockout: [expect.stringContaining('acme/platform')],
   });
 });
 
 test('an import cannot write that somebody approved what nobody approved', async () => {
-  const { desk, by } = await aLiveDesk();
-  const live = await desk.live();
+  const { limitEdits, by } = await aLiveDesk();
+  const live = await limitEdits.live();
   const grants = [
     {
       on: { group: 101 },
@@ -162,18 +167,20 @@ test('an import cannot write that somebody approved what nobody approved', async
     document: { ...live?.document, grants: grants.map((each) => ({ ...each, ...more })) },
   });
   for (const more of [{ approved_by: 'ann' }, { approved_by: 'zoe' }, { by: 'zoe' }])
-    expect(await desk.apply([imported(more)], await by())).toMatchObject({ outcome: 'invalid' });
-  expect(await desk.apply([imported({ amount: 400 })], await by())).toMatchObject({
+    expect(await limitEdits.apply([imported(more)], await by())).toMatchObject({ outcome: 'invalid' });
+  expect(await limitEdits.apply([imported({ amount: 400 })], await by())).toMatchObject({
     outcome: 'needs_approval',
   });
-  expect(await desk.apply([imported({ approved_by: 'zoe' })], await by({ rights: ADMIN }))).toMatchObject({
+  expect(
+    await limitEdits.apply([imported({ approved_by: 'zoe' })], await by({ rights: ADMIN })),
+  ).toMatchObject({
     outcome: 'live',
   });
 });
 
 test('freeze, lift, break glass, review and rollout are edits like any other', async () => {
-  const { desk, by, pass } = await aLiveDesk();
-  await desk.apply(
+  const { limitEdits, by, pass } = await aLiveDesk();
+  await limitEdits.apply(
     [
       { kind: 'freeze', subject: 'group/101', until: '2026-11-30', reason: 'year end' },
       {
@@ -188,14 +195,14 @@ test('freeze, lift, break glass, review and rollout are edits like any other', a
     ],
     await by({ rights: ADMIN }),
   );
-  const live = await desk.live();
+  const live = await limitEdits.live();
   expect(live?.document).toMatchObject({
     freezes: [{ on: { group: 101 }, id: 'f-id1', from: '2026-11-21T12:00:00Z', by: 'ann' }],
     breakglass: [{ on: { group: 100 }, id: 'b-id2', by: 'ann' }],
     rollout: [{ group: 104, cost: 'warn' }],
   });
   pass(60_000);
-  await desk.apply(
+  await limitEdits.apply(
     [
       { kind: 'unfreeze', freeze: 'f-id1' },
       { kind: 'end-breakglass', breakglass: 'b-id2' },
@@ -204,8 +211,8 @@ test('freeze, lift, break glass, review and rollout are edits like any other', a
     ],
     await by({ rights: ADMIN }),
   );
-  expect(Object.keys((await desk.live())?.document ?? {})).toEqual(['limits', 'breakglass']);
-  expect(await desk.breakGlasses()).toMatchObject([
+  expect(Object.keys((await limitEdits.live())?.document ?? {})).toEqual(['limits', 'breakglass']);
+  expect(await limitEdits.breakGlasses()).toMatchObject([
     {
       id: 'b-id2',
       path: 'acme',
@@ -219,10 +226,10 @@ test('freeze, lift, break glass, review and rollout are edits like any other', a
 });
 
 test('a preview tells what an edit would do, also to pools, and writes nothing', async () => {
-  const { desk } = await aLiveDesk();
-  const live = await desk.live();
+  const { limitEdits } = await aLiveDesk();
+  const live = await limitEdits.live();
   const base = live?.pointer.set;
-  const preview = await desk.preview([money(950)], base);
+  const preview = await limitEdits.preview([money(950)], base);
   expect(preview).toMatchObject({
     outcome: 'valid',
     stale: false,
@@ -238,16 +245,16 @@ test('a preview tells what an edit would do, also to pools, and writes nothing',
       },
     ],
   });
-  expect(await desk.live()).toEqual(live);
-  await desk.apply([money(501)], { actor: 'ann', rights: FINANCE, why: 'w', source: 's', base });
-  expect(await desk.preview([money(502)], base)).toMatchObject({ outcome: 'valid', stale: true });
+  expect(await limitEdits.live()).toEqual(live);
+  await limitEdits.apply([money(501)], { actor: 'ann', rights: FINANCE, why: 'w', source: 's', base });
+  expect(await limitEdits.preview([money(502)], base)).toMatchObject({ outcome: 'valid', stale: true });
 });
 
 test('rules that go from watching to enforcing without a warning are to be confirmed, one step on is not', async () => {
-  const { desk, by } = await aLiveDesk();
+  const { limitEdits, by } = await aLiveDesk();
   const rollOut = async (mode: 'shadow' | 'warn' | 'enforce', more = {}) =>
     (
-      await desk.apply(
+      await limitEdits.apply(
         [{ kind: 'rollout', subject: 'project/1', cost: mode }],
         await by({ rights: ADMIN, ...more }),
       )

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { LimitEdit } from '../../../../functions/core/limits/edit-model.ts';
-import type { Asker } from '../../../../functions/core/limits/edit-outcomes.ts';
+import type { Requester } from '../../../../functions/core/limits/edit-outcomes.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 import { ADMIN, aDesk, aLiveDesk, FINANCE, ownerOf, type TestDesk } from './desk.ts';
 
 const DAY_MS = 86_400_000;
-const zoe: Asker = { actor: 'zoe', rights: FINANCE };
+const zoe: Requester = { actor: 'zoe', rights: FINANCE };
 
 const money = (amount: number | string, more: object = {}): LimitEdit => ({
   kind: 'set',
@@ -30,11 +30,11 @@ const grant = (amount: number, until = '2026-11-30'): LimitEdit => ({
   reason: 'release week',
 });
 
-const outcomeOf = async ({ desk, by }: TestDesk, edits: readonly LimitEdit[]): Promise<string> =>
-  (await desk.apply(edits, await by({ rights: ADMIN }))).outcome;
+const outcomeOf = async ({ limitEdits, by }: TestDesk, edits: readonly LimitEdit[]): Promise<string> =>
+  (await limitEdits.apply(edits, await by({ rights: ADMIN }))).outcome;
 
-async function asked({ desk, by }: TestDesk, edits: readonly LimitEdit[]) {
-  const outcome = await desk.apply(edits, await by());
+async function asked({ limitEdits, by }: TestDesk, edits: readonly LimitEdit[]) {
+  const outcome = await limitEdits.apply(edits, await by());
   if (outcome.outcome !== 'needs_approval' || outcome.request === undefined)
     throw new Error(JSON.stringify(outcome));
   return outcome.request;
@@ -58,9 +58,9 @@ test.each<[string, readonly LimitEdit[]]>([
   ['an amount and a grant that are too much together', [money(600), grant(200)]],
 ])('one person alone cannot give more than half as much again: %s', async (_, edits) => {
   const made = await aLiveDesk();
-  const before = (await made.desk.live())?.pointer;
+  const before = (await made.limitEdits.live())?.pointer;
   expect(await outcomeOf(made, edits)).toBe('needs_approval');
-  expect((await made.desk.live())?.pointer).toEqual(before);
+  expect((await made.limitEdits.live())?.pointer).toEqual(before);
 });
 
 test.each<[string, readonly LimitEdit[]]>([
@@ -74,8 +74,8 @@ test.each<[string, readonly LimitEdit[]]>([
 
 test('an own limit over a default asks for the same as raising the default', async () => {
   const made = aDesk();
-  const { desk, by } = made;
-  await desk.apply(
+  const { limitEdits, by } = made;
+  await limitEdits.apply(
     [{ kind: 'set', subject: 'groups/acme/*', unit: 'money', per: 'month', amount: 100 }],
     await by({ rights: ADMIN }),
   );
@@ -94,7 +94,7 @@ test('an own limit over a default asks for the same as raising the default', asy
 
 test('small steps within thirty days are one large one; what was approved, or is older, counts no more', async () => {
   const made = await aLiveDesk();
-  const { desk, pass } = made;
+  const { limitEdits, pass } = made;
   expect(await outcomeOf(made, [money(600)])).toBe('live');
   pass(10 * DAY_MS);
   expect(await outcomeOf(made, [money(750)])).toBe('live');
@@ -104,14 +104,14 @@ test('small steps within thirty days are one large one; what was approved, or is
   expect(await outcomeOf(made, [money(300)])).toBe('live');
   expect(await outcomeOf(made, [money(600)])).toBe('needs_approval');
   const { id } = await asked(made, [money(2_000)]);
-  expect(await desk.decide(id, { verdict: 'approve' }, zoe)).toMatchObject({ outcome: 'approved' });
+  expect(await limitEdits.decide(id, { decision: 'approve' }, zoe)).toMatchObject({ outcome: 'approved' });
   expect(await outcomeOf(made, [money(3_000)])).toBe('live');
   expect(await outcomeOf(made, [money(3_001)])).toBe('needs_approval');
   pass(31 * DAY_MS);
   expect(await outcomeOf(made, [money(4_500)])).toBe('live');
 });
 
-test('what the log cannot tell any more takes two', async () => {
+test('what the log unknown any more takes two', async () => {
   const table = memoryLimitTable();
   const made = await aLiveDesk({ table });
   const readLog = table.readLog.bind(table);
@@ -125,10 +125,10 @@ test('what the log cannot tell any more takes two', async () => {
 
 test('another person approves the edit itself: it becomes live exactly as it was shown', async () => {
   const made = await aLiveDesk();
-  const { desk, by } = made;
+  const { limitEdits, by } = made;
   const edits = [money(300_000, { owner: 'cfo' }), jobs(8)];
-  const base = (await desk.live())?.pointer.set;
-  const preview = await desk.preview(edits, base);
+  const base = (await limitEdits.live())?.pointer.set;
+  const preview = await limitEdits.preview(edits, base);
   const request = await asked(made, edits);
   expect(request).toMatchObject({
     state: 'pending',
@@ -137,53 +137,61 @@ test('another person approves the edit itself: it becomes live exactly as it was
     edit: { count: 3, rows: [{ subject: 'group/101', field: 'amount', to: 300_000_000_000 }] },
   });
   expect(
-    await desk.decide(request.id, { verdict: 'approve' }, { actor: 'ann', rights: ADMIN }),
+    await limitEdits.decide(request.id, { decision: 'approve' }, { actor: 'ann', rights: ADMIN }),
   ).toMatchObject({
     outcome: 'forbidden',
     own: true,
   });
-  expect(await desk.requested(request.id)).toMatchObject({ edits, stale: false });
+  expect(await limitEdits.requested(request.id)).toMatchObject({ edits, stale: false });
   // Somebody else's edit of something else is not in the way.
-  await desk.apply([{ kind: 'set', subject: 'group/102', unit: 'jobs', amount: 3 }], await by());
-  expect(await desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({
+  await limitEdits.apply([{ kind: 'set', subject: 'group/102', unit: 'jobs', amount: 3 }], await by());
+  expect(await limitEdits.decide(request.id, { decision: 'approve' }, zoe)).toMatchObject({
     outcome: 'approved',
     request: { granted: true, decidedBy: 'zoe' },
   });
-  const [entry] = (await desk.history({ max: 1 })).entries;
+  const [entry] = (await limitEdits.history({ max: 1 })).entries;
   expect(entry).toMatchObject({ actor: 'zoe', source: `request ${request.id}` });
   expect(entry?.rows).toEqual(preview.outcome === 'valid' ? preview.rows : []);
 });
 
 test('a request whose limit was changed meanwhile is stale, and changes nothing', async () => {
   const made = await aLiveDesk();
-  const { desk, by } = made;
+  const { limitEdits, by } = made;
   const request = await asked(made, [money(300_000)]);
-  await desk.apply([money(400)], await by());
-  expect(await desk.requested(request.id)).toMatchObject({ stale: true });
-  const live = await desk.live();
-  expect(await desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({ outcome: 'stale' });
-  expect(await desk.live()).toEqual(live);
-  expect(await desk.requests(zoe)).toMatchObject([{ state: 'pending' }]);
-  expect(await desk.decide(request.id, { verdict: 'decline', note: 'ask again' }, zoe)).toMatchObject({
+  await limitEdits.apply([money(400)], await by());
+  expect(await limitEdits.requested(request.id)).toMatchObject({ stale: true });
+  const live = await limitEdits.live();
+  expect(await limitEdits.decide(request.id, { decision: 'approve' }, zoe)).toMatchObject({
+    outcome: 'stale',
+  });
+  expect(await limitEdits.live()).toEqual(live);
+  expect(await limitEdits.requests(zoe)).toMatchObject([{ state: 'pending' }]);
+  expect(await limitEdits.decide(request.id, { decision: 'decline', note: 'ask again' }, zoe)).toMatchObject({
     outcome: 'declined',
   });
 });
 
 test('an owner approves what is below a limit of their own, and sees nothing of what goes further', async () => {
   const made = await aLiveDesk();
-  const { desk } = made;
-  const olga: Asker = { actor: 'olga', rights: ownerOf(100) };
+  const { limitEdits } = made;
+  const olga: Requester = { actor: 'olga', rights: ownerOf(100) };
   const wide = await asked(made, [
     money(300_000),
     { kind: 'set', subject: 'instance', unit: 'jobs', amount: 9 },
   ]);
-  expect(await desk.requests(olga)).toEqual([]);
-  expect(await desk.decide(wide.id, { verdict: 'approve' }, olga)).toMatchObject({ outcome: 'forbidden' });
-  const own = await asked(made, [money(1_000)]);
-  expect(await desk.decide(own.id, { verdict: 'approve' }, { ...olga, rights: ownerOf(101) })).toMatchObject({
+  expect(await limitEdits.requests(olga)).toEqual([]);
+  expect(await limitEdits.decide(wide.id, { decision: 'approve' }, olga)).toMatchObject({
     outcome: 'forbidden',
   });
-  expect(await desk.decide(own.id, { verdict: 'approve' }, olga)).toMatchObject({ outcome: 'approved' });
+  const own = await asked(made, [money(1_000)]);
+  expect(
+    await limitEdits.decide(own.id, { decision: 'approve' }, { ...olga, rights: ownerOf(101) }),
+  ).toMatchObject({
+    outcome: 'forbidden',
+  });
+  expect(await limitEdits.decide(own.id, { decision: 'approve' }, olga)).toMatchObject({
+    outcome: 'approved',
+  });
 });
 
 test('approved by somebody whose edit was heard although its answer was lost, it is made once', async () => {
@@ -193,15 +201,15 @@ test('approved by somebody whose edit was heard although its answer was lost, it
     return operation === 'putRequest' && writes === 2 ? 'lost-before' : undefined;
   });
   const made = await aLiveDesk({ table });
-  const { desk } = made;
+  const { limitEdits } = made;
   const request = await asked(made, [money(300_000)]);
   writes = 0;
-  await expect(desk.decide(request.id, { verdict: 'approve' }, zoe)).rejects.toMatchObject({
+  await expect(limitEdits.decide(request.id, { decision: 'approve' }, zoe)).rejects.toMatchObject({
     code: 'limits_unavailable',
   });
-  expect(await desk.requests(zoe)).toMatchObject([{ state: 'approved', granted: false }]);
-  const edit = (await desk.live())?.pointer.edit;
-  expect(await desk.decide(request.id, { verdict: 'approve' }, zoe)).toMatchObject({
+  expect(await limitEdits.requests(zoe)).toMatchObject([{ state: 'approved', granted: false }]);
+  const edit = (await limitEdits.live())?.pointer.edit;
+  expect(await limitEdits.decide(request.id, { decision: 'approve' }, zoe)).toMatchObject({
     outcome: 'approved',
     request: { granted: true },
     pointer: { edit },

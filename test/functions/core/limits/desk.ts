@@ -1,6 +1,6 @@
-import { createLimitsDesk, type LimitsDesk } from '../../../../functions/core/limits/create-limits-desk.ts';
+import { createLimitEdits, type LimitEdits } from '../../../../functions/core/limits/create-limit-edits.ts';
 import type { EditAuthor, Rights } from '../../../../functions/core/limits/edit-outcomes.ts';
-import type { LimitsDeskDeps } from '../../../../functions/core/limits/limit-reads.ts';
+import type { LimitEditsDeps } from '../../../../functions/core/limits/limit-reads.ts';
 import type { LimitTable } from '../../../../functions/core/limits/limit-table.ts';
 import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';
 import { memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
@@ -10,7 +10,7 @@ export const ADMIN: Rights = [{ role: 'admin' }];
 export const ownerOf = (...groups: number[]): Rights => [{ role: 'owner', groups }];
 
 export interface TestDesk {
-  readonly desk: LimitsDesk;
+  readonly limitEdits: LimitEdits;
   readonly table: LimitTable;
   /** Moves its clock. */
   readonly pass: (ms: number) => void;
@@ -18,11 +18,11 @@ export interface TestDesk {
   readonly by: (over?: Partial<EditAuthor>) => Promise<EditAuthor>;
 }
 
-export function aDesk(over: Partial<LimitsDeskDeps> = {}): TestDesk {
+export function aDesk(over: Partial<LimitEditsDeps> = {}): TestDesk {
   const table = over.table ?? memoryLimitTable();
   let nowMs = NOW_MS;
   let ids = 0;
-  const desk = createLimitsDesk({
+  const limitEdits = createLimitEdits({
     table,
     policy: aPolicy(),
     directory: async () => aDirectory,
@@ -35,7 +35,7 @@ export function aDesk(over: Partial<LimitsDeskDeps> = {}): TestDesk {
     ...over,
   });
   return {
-    desk,
+    limitEdits,
     table,
     pass: (ms) => {
       nowMs += ms;
@@ -45,17 +45,17 @@ export function aDesk(over: Partial<LimitsDeskDeps> = {}): TestDesk {
       rights: FINANCE,
       why: 'because',
       source: 'test',
-      base: (await desk.live())?.pointer.set,
+      base: (await limitEdits.live())?.pointer.set,
       confirmed: true,
       ...more,
     }),
   };
 }
 
-/** Live: 900 a month on acme, 500 on acme/payments, 10 jobs at once on acme/payments/cards. */
-export async function aLiveDesk(over: Partial<LimitsDeskDeps> = {}): Promise<TestDesk> {
+/** Live: 900 a month on acme, 500 on acme/payments, 10 concurrent jobs on acme/payments/cards. */
+export async function aLiveDesk(over: Partial<LimitEditsDeps> = {}): Promise<TestDesk> {
   const made = aDesk(over);
-  const outcome = await made.desk.apply(
+  const outcome = await made.limitEdits.apply(
     [
       { kind: 'set', subject: 'group/100', unit: 'money', amount: 900, per: 'month' },
       {

@@ -95,7 +95,7 @@ test('any edits through the desk come to the same limits as the same edits of a 
     fc.asyncProperty(
       fc.array(fc.array(anyEdit, { minLength: 1, maxLength: 3 }), { maxLength: 8 }),
       async (batches) => {
-        const { desk, by } = aDesk({ approval: { abovePercent: 1_000_000_000 } });
+        const { limitEdits, by } = aDesk({ approval: { abovePercent: 1_000_000_000 } });
         let document: LimitsDocument = {};
         let ids = 0;
         for (const edits of batches) {
@@ -108,7 +108,7 @@ test('any edits through the desk come to the same limits as the same edits of a 
             },
           });
           const set = edited.ok ? read(edited.document) : undefined;
-          const outcome = await desk.apply(edits, await by({ rights: ADMIN }));
+          const outcome = await limitEdits.apply(edits, await by({ rights: ADMIN }));
           expect(['live', 'unchanged', 'invalid', 'needs_approval']).toContain(outcome.outcome);
           expect(outcome.outcome === 'invalid').toBe(set === undefined);
           if (outcome.outcome === 'live' && edited.ok)
@@ -116,7 +116,7 @@ test('any edits through the desk come to the same limits as the same edits of a 
           // The request of whoever may not do it alone takes an id, too.
           if (outcome.outcome === 'needs_approval' && outcome.request !== undefined) ids += 1;
         }
-        const live = await desk.live();
+        const live = await limitEdits.live();
         const expected = read(document);
         expect(shape(live?.limits ?? NO_LIMITS)).toEqual(shape(expected ?? NO_LIMITS));
       },

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
 import { editDocument } from '../../../../functions/core/limits/edit-document.ts';
 import type { LimitEdit, ScaleLimits } from '../../../../functions/core/limits/edit-model.ts';
-import type { LimitsDeskDeps } from '../../../../functions/core/limits/limit-reads.ts';
+import type { LimitEditsDeps } from '../../../../functions/core/limits/limit-reads.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
 import { aDesk, type TestDesk } from './desk.ts';
 
 /** 900 a month on acme, as Berlin counts months; the groups below have no budget, `group/200` nobody above it has one. */
-async function inBerlin(over: Partial<LimitsDeskDeps> = {}): Promise<TestDesk> {
+async function inBerlin(over: Partial<LimitEditsDeps> = {}): Promise<TestDesk> {
   const made = aDesk(over);
-  const { desk, by } = made;
+  const { limitEdits, by } = made;
   const budget = { unit: 'money', amount: 900, per: 'month', zone: 'Europe/Berlin' } as const;
-  const outcome = await desk.apply([{ kind: 'set', subject: 'group/100', ...budget }], await by());
+  const outcome = await limitEdits.apply([{ kind: 'set', subject: 'group/100', ...budget }], await by());
   if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
   return made;
 }
 
-async function liveAfter({ desk, by }: TestDesk, edit: LimitEdit): Promise<LimitSet> {
-  const outcome = await desk.apply([edit], await by());
+async function liveAfter({ limitEdits, by }: TestDesk, edit: LimitEdit): Promise<LimitSet> {
+  const outcome = await limitEdits.apply([edit], await by());
   if (outcome.outcome !== 'live') throw new Error(JSON.stringify(outcome));
-  const live = await desk.live();
+  const live = await limitEdits.live();
   if (live === undefined) throw new Error('nothing is live');
   return live.limits;
 }
@@ -40,7 +40,7 @@ test('a freeze ends with its last day in the zone of the deployment', async () =
 test('a grant whose last day ended in its own zone cannot be revoked, although that day goes on in UTC', async () => {
   // The desk's clock stands on 21 November 2026; 23:30 UTC is past midnight in Berlin.
   const made = await inBerlin();
-  const { desk, by } = made;
+  const { limitEdits, by } = made;
   const limits = await liveAfter(made, {
     kind: 'grant',
     subject: 'group/100',
@@ -52,14 +52,14 @@ test('a grant whose last day ended in its own zone cannot be revoked, although t
   });
   const grant = limits.bySubject.get('group/100')?.[0]?.grants?.[0];
   made.pass((grant?.untilMs ?? 0) + 60_000 - (await nowOf(made)));
-  expect(await desk.apply([{ kind: 'revoke', grant: grant?.id ?? '' }], await by())).toMatchObject({
+  expect(await limitEdits.apply([{ kind: 'revoke', grant: grant?.id ?? '' }], await by())).toMatchObject({
     outcome: 'invalid',
     problems: [{ message: expect.stringContaining('it is over already') }],
   });
 });
 
-async function nowOf({ desk }: TestDesk): Promise<number> {
-  return (await desk.live())?.change.atMs ?? 0;
+async function nowOf({ limitEdits }: TestDesk): Promise<number> {
+  return (await limitEdits.live())?.change.atMs ?? 0;
 }
 
 const DOCUMENT = {
@@ -116,10 +116,10 @@ test.each([
 
 test('a limit on starts is scaled to a whole number of jobs, or refused', async () => {
   const made = aDesk();
-  const { desk, by } = made;
+  const { limitEdits, by } = made;
   await liveAfter(made, { kind: 'set', subject: 'group/101', unit: 'starts', amount: 20, per: 'hour' });
   const scale = { kind: 'scale', subject: 'group/101', by: '+8%', unit: 'starts' } as const;
-  expect(await desk.apply([scale], await by())).toMatchObject({
+  expect(await limitEdits.apply([scale], await by())).toMatchObject({
     outcome: 'invalid',
     problems: [{ path: ['edits', 0, 'amount'], message: expect.stringContaining('21.6') }],
   });
@@ -135,24 +135,24 @@ const money = (amount: number, subject = 'group/101'): LimitEdit => ({
 });
 
 test('by subject it tells what was changed there, also within an import of hundreds', async () => {
-  const { desk, by } = aDesk();
+  const { limitEdits, by } = aDesk();
   const limits = Array.from({ length: 300 }, (_, at) => ({
     on: { group: 1_000 + at },
     money: 5,
     per: 'month',
     owner: `o${at}`,
   }));
-  await desk.apply([{ kind: 'replace', document: { limits } }], await by());
-  await desk.apply([money(6, 'group/1007')], await by());
-  await desk.apply([money(6, 'group/1008')], await by());
-  const { entries, next } = await desk.history({ subject: 'group/1007', max: 10 });
+  await limitEdits.apply([{ kind: 'replace', document: { limits } }], await by());
+  await limitEdits.apply([money(6, 'group/1007')], await by());
+  await limitEdits.apply([money(6, 'group/1008')], await by());
+  const { entries, next } = await limitEdits.history({ subject: 'group/1007', max: 10 });
   expect(next).toBeUndefined();
   expect(entries.map(({ edit, rows }) => [edit, rows?.map(({ field }) => field)])).toEqual([
     [2, ['amount']],
     [1, ['amount', 'mode', 'per', 'owner']],
   ]);
   expect(entries[1]?.count).toBe(1_200);
-  const all = await desk.history({ max: 10 });
+  const all = await limitEdits.history({ max: 10 });
   expect(all.entries.map(({ count, rows }) => [count, rows?.length])).toEqual([
     [1, 1],
     [1, 1],
@@ -161,17 +161,17 @@ test('by subject it tells what was changed there, also within an import of hundr
 });
 
 test('by subject it opens ten large edits for one page, and goes on from there', async () => {
-  const { desk, by } = aDesk();
+  const { limitEdits, by } = aDesk();
   for (let made = 1; made <= 12; made += 1) {
     const limits = Array.from({ length: 41 }, (_, at) => ({
       on: { group: at + 1 },
       money: 100 - made,
       per: 'month',
     }));
-    await desk.apply([{ kind: 'replace', document: { limits } }], await by());
+    await limitEdits.apply([{ kind: 'replace', document: { limits } }], await by());
   }
-  const { entries, next } = await desk.history({ subject: 'group/1', max: 100 });
+  const { entries, next } = await limitEdits.history({ subject: 'group/1', max: 100 });
   expect([entries.length, next]).toEqual([10, 3]);
-  const rest = await desk.history({ subject: 'group/1', max: 100, before: 3 });
+  const rest = await limitEdits.history({ subject: 'group/1', max: 100, before: 3 });
   expect(rest.entries.map(({ edit }) => edit)).toEqual([2, 1]);
 });

@@ -22,8 +22,8 @@ const amountOf = (round: number, editor: number): number => 100 - round * 10 - e
 
 test('of many editors at many desks one wins, and the log has exactly who won', async () => {
   const table = tableOf('editors.example.com');
-  const { desk, by } = await aLiveDesk({ table });
-  await desk.apply(
+  const { limitEdits, by } = await aLiveDesk({ table });
+  await limitEdits.apply(
     [{ kind: 'set', subject: 'group/104', unit: 'starts', amount: 100, per: 'day' }],
     await by(),
   );
@@ -31,7 +31,7 @@ test('of many editors at many desks one wins, and the log has exactly who won', 
     const mine = await by();
     const outcomes = await Promise.all(
       Array.from({ length: 5 }, (_, at) =>
-        aDesk({ table }).desk.apply(
+        aDesk({ table }).limitEdits.apply(
           [{ kind: 'set', subject: 'group/104', limit: 'starts-day', amount: amountOf(round, at) }],
           { ...mine, actor: `editor ${at}` },
         ),
@@ -45,7 +45,7 @@ test('of many editors at many desks one wins, and the log has exactly who won', 
       'stale',
     ]);
     const winner = outcomes.findIndex(({ outcome }) => outcome === 'live');
-    const { entries } = await desk.history({ subject: 'group/104', max: 1 });
+    const { entries } = await limitEdits.history({ subject: 'group/104', max: 1 });
     expect(entries).toMatchObject([
       { edit: round + 2, actor: `editor ${winner}`, rows: [{ to: amountOf(round, winner) }] },
     ]);
@@ -54,7 +54,7 @@ test('of many editors at many desks one wins, and the log has exactly who won', 
 
 test('what was asked for is given once, however many approve it at once', async () => {
   const made = await aLiveDesk({ table: tableOf('approvers.example.com') });
-  const asked = await made.desk.request(
+  const asked = await made.limitEdits.request(
     {
       subject: 'group/101',
       limit: 'money-month',
@@ -68,12 +68,12 @@ test('what was asked for is given once, however many approve it at once', async 
   if (asked.outcome !== 'filed') throw new Error(asked.outcome);
   const outcomes = await Promise.all(
     ['xi', 'yan', 'zoe'].map((actor) =>
-      made.desk.decide(asked.request.id, { verdict: 'approve' }, { actor, rights: FINANCE }),
+      made.limitEdits.decide(asked.request.id, { decision: 'approve' }, { actor, rights: FINANCE }),
     ),
   );
   // Who comes between decision and grant goes on with it, and says the same.
   const said = outcomes.map(({ outcome }) => outcome);
   expect(said.filter((outcome) => outcome !== 'approved' && outcome !== 'decided')).toEqual([]);
   expect(said).toContain('approved');
-  expect((await made.desk.live())?.document.grants).toHaveLength(1);
+  expect((await made.limitEdits.live())?.document.grants).toHaveLength(1);
 });

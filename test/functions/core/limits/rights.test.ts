@@ -50,15 +50,15 @@ test.each<[string, LimitEdit, readonly string[]]>([
 ])('who may %s', async (_, edit, may) => {
   const rights = { viewer: VIEWER, owner: ownerOf(101), finance: FINANCE, admin: ADMIN };
   for (const role of ROLES) {
-    const { desk, by } = await aLiveDesk();
-    await desk.apply(
+    const { limitEdits, by } = await aLiveDesk();
+    await limitEdits.apply(
       [
         { kind: 'set', subject: 'group/104', unit: 'money', amount: 80, per: 'month' },
         { kind: 'freeze', subject: 'group/101', reason: 'by finance', from: '2026-12-01' },
       ],
       await by({ actor: 'zoe' }),
     );
-    const outcome = await desk.apply([edit], await by({ actor: 'ann', rights: rights[role] }));
+    const outcome = await limitEdits.apply([edit], await by({ actor: 'ann', rights: rights[role] }));
     // What takes two people may still be asked for by whoever has the right.
     const mayAsk = outcome.outcome === 'live' || outcome.outcome === 'needs_approval';
     expect(`${role}: ${mayAsk ? 'may' : outcome.outcome}`).toBe(
@@ -68,17 +68,18 @@ test.each<[string, LimitEdit, readonly string[]]>([
 });
 
 test('an owner lifts a freeze that was the owner’s own', async () => {
-  const { desk, by } = await aLiveDesk();
+  const { limitEdits, by } = await aLiveDesk();
   const rights = ownerOf(101);
   expect(
-    (await desk.apply([{ kind: 'freeze', subject: 'group/101', reason: 'r' }], await by({ rights }))).outcome,
+    (await limitEdits.apply([{ kind: 'freeze', subject: 'group/101', reason: 'r' }], await by({ rights })))
+      .outcome,
   ).toBe('live');
   const lift: LimitEdit = { kind: 'unfreeze', freeze: 'f-id1' };
-  expect((await desk.apply([lift], await by({ rights, actor: 'ben' }))).outcome).toBe('forbidden');
-  expect((await desk.apply([lift], await by({ rights }))).outcome).toBe('live');
+  expect((await limitEdits.apply([lift], await by({ rights, actor: 'ben' }))).outcome).toBe('forbidden');
+  expect((await limitEdits.apply([lift], await by({ rights }))).outcome).toBe('live');
 });
 
 test('without a directory nobody has a subtree', async () => {
-  const { desk, by } = await aLiveDesk({ directory: async () => undefined });
-  expect((await desk.apply([jobs(5)], await by({ rights: ownerOf(101) }))).outcome).toBe('forbidden');
+  const { limitEdits, by } = await aLiveDesk({ directory: async () => undefined });
+  expect((await limitEdits.apply([jobs(5)], await by({ rights: ownerOf(101) }))).outcome).toBe('forbidden');
 });

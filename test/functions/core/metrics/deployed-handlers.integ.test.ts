@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { ADMISSIONS_PATH } from '../../../../functions/core/contract/admissions.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../../functions/core/gitlab/gitlab.ts';
+import { hintText } from '../../../../functions/core/job-ends/webhook-hints.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
-import { hintText } from '../../../../functions/core/truth/webhook-hints.ts';
 import * as names from '../../../../functions/names.ts';
 import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 import { importFor } from '../../../support/import-for.ts';
@@ -145,7 +145,7 @@ test('the stream: how many jobs ended, how long ago, and reports that cannot be'
   );
   const nowMs = Date.now();
   const report = async (jobId: number, durationSeconds: number): Promise<void> => {
-    const truth: JobTruth = {
+    const gitlabJob: GitLabJob = {
       jobId,
       projectId: 1,
       jobName: MARKER,
@@ -154,7 +154,7 @@ test('the stream: how many jobs ended, how long ago, and reports that cannot be'
       finishedAtMs: nowMs - 30_000,
       durationSeconds,
     };
-    const body = hintText({ groupId: 100, truth });
+    const body = hintText({ groupId: 100, gitlabJob });
     const item = { id: `${jobId} ${durationSeconds}`, body, receivedAtMs: nowMs, untilMs: nowMs };
     const NewImage = inboxItem(item, ledgerKeys(INSTANCE));
     await handler({ Records: [{ eventName: 'INSERT', dynamodb: { SequenceNumber: '1', NewImage } }] });

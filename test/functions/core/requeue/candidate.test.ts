@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { requeueEntryOf, retryClaims } from '../../../../functions/core/requeue-list.ts';
+import { retryClaims, toRequeueEntry } from '../../../../functions/core/requeue-list.ts';
 import type { Violation } from '../../../../policies/reason.ts';
 import { aPolicy, someLimits, using } from '../../../policies/documents.ts';
 import { claim, counter, someFacts } from '../../../support/ledger/asks.ts';
@@ -21,7 +21,7 @@ const rejected = (over: Partial<JobRecord> = {}): JobRecord => ({
   ...{ answered: 'ledger', flagged: false, decidedAtMs: DECIDED_MS },
   ...over,
 });
-const entryOf = (over?: Partial<JobRecord>) => requeueEntryOf(rejected(over), [], SETTINGS);
+const entryOf = (over?: Partial<JobRecord>) => toRequeueEntry(rejected(over), [], SETTINGS);
 
 test('a job that the ledger rejected for lack of slots, and nothing else, may be retried', () => {
   expect(entryOf()).toMatchObject({

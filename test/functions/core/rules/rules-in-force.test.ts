@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { createAdmitApp } from '../../../../functions/admit/app.ts';
 import { ADMISSIONS_PATH, UNMETERED_PATH } from '../../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, silentLog } from '../../../../functions/core/environment/environment.ts';
+import { chargeBypass } from '../../../../functions/core/job-ends/charge-bypass.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import { rulesInForce } from '../../../../functions/core/rules.ts';
-import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
 import type { Decision } from '../../../../policies/decision.ts';
 import type { Reason } from '../../../../policies/reason.ts';
 import { flowRules } from '../../../support/flow/flow.ts';
@@ -132,11 +132,11 @@ test('answers without the ledger, and jobs nobody asked about, are charged on th
   expect(await post(UNMETERED_PATH, { answers: [answer] })).toEqual({
     results: [{ jobId: 1, outcome: 'recorded' }],
   });
-  const truth = {
+  const gitlabJob = {
     ...({ jobId: 2, projectId: 1001, status: 'success', durationSeconds: 120 } as const),
     finishedAtMs: NOVEMBER_21_MS,
   };
-  await chargeBypass([truth], {
+  await chargeBypass([gitlabJob], {
     ledger,
     currentRules: rules.rulesFor,
     clock: { nowMs: () => NOVEMBER_21_MS },

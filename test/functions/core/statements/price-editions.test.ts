@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dynamoPriceEditions } from '../../../../functions/core/statements/price-editions.ts';
+import { dynamoPriceLists } from '../../../../functions/core/statements/price-lists.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 
@@ -20,7 +20,7 @@ test('prices that count already are not written again, whatever else of the poli
       return memory.send(name, operation);
     },
   };
-  const prices = dynamoPriceEditions({ table, instance: INSTANCE });
+  const prices = dynamoPriceLists({ table, instance: INSTANCE });
   expect(await prices.noteInForce(edition('0.10'), 1)).toBe('noted');
   const first = puts;
   for (let run = 2; run < 100; run += 1)
@@ -29,7 +29,7 @@ test('prices that count already are not written again, whatever else of the poli
 });
 
 test('what is longer than an item is kept in parts and read whole; what is longer than all of them is refused whole', async () => {
-  const prices = dynamoPriceEditions({ table: new MemoryTable(), instance: INSTANCE }, 20);
+  const prices = dynamoPriceLists({ table: new MemoryTable(), instance: INSTANCE }, 20);
   const { text } = edition('0.10');
   await prices.noteInForce({ policyVersion: 'p1', text }, 1);
   const [first] = await prices.changes();
@@ -43,8 +43,8 @@ test('what is longer than an item is kept in parts and read whole; what is longe
 
 test('two programs that see other prices at once leave one chain', async () => {
   const table = new MemoryTable();
-  const one = dynamoPriceEditions({ table, instance: INSTANCE });
-  const other = dynamoPriceEditions({ table, instance: INSTANCE });
+  const one = dynamoPriceLists({ table, instance: INSTANCE });
+  const other = dynamoPriceLists({ table, instance: INSTANCE });
   await one.noteInForce(edition('0.10'), 1);
   await Promise.all([one.noteInForce(edition('0.20'), 2), other.noteInForce(edition('0.30'), 2)]);
   const changes = await one.changes();
@@ -54,7 +54,7 @@ test('two programs that see other prices at once leave one chain', async () => {
 
 test('an edition of which a part is missing is none', async () => {
   const table = new MemoryTable();
-  const prices = dynamoPriceEditions({ table, instance: INSTANCE }, 20);
+  const prices = dynamoPriceLists({ table, instance: INSTANCE }, 20);
   await prices.noteInForce(edition('0.10'), 1);
   const sha256 = (await prices.changes())[0]?.change.editionSha256 ?? '';
   await table.send('DeleteItem', { key: { pk: `${INSTANCE}@statements#prices#${sha256}`, sk: '001' } });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { coverageOfDays } from '../../../../functions/core/usage/sums.ts';
+import { sumCoverage } from '../../../../functions/core/usage/sums.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord, Feed, rollupBench, settled } from '../../../support/ledger/rollup-bench.ts';
 
@@ -18,7 +18,7 @@ async function coverageAfter(records: readonly ReturnType<typeof ran>[], subject
   for (const record of records) feed.push(record);
   await deliver(feed.records);
   const [tally = new Map()] = await store.readUsage([{ subject, day: DAY }]);
-  return coverageOfDays([{ day: DAY, tally }]);
+  return sumCoverage([{ day: DAY, tally }]);
 }
 
 test('a day names a hundred runners of a top-level group, and counts the jobs of others together', async () => {

@@ -5,7 +5,7 @@ import type { Counter, RecordClaim } from '../../../../functions/core/ledger/led
 import { encodeRecord } from '../../../../functions/core/ledger/record.ts';
 import type { Metrics } from '../../../../functions/core/metrics.ts';
 import { applyRecords, countRecords } from '../../../../functions/core/usage/count-records.ts';
-import { thresholdTeller } from '../../../../functions/core/usage/roll-up.ts';
+import { createAlertSender } from '../../../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../../../functions/core/usage/rollup-store.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { counter } from '../../../support/ledger/asks.ts';
@@ -91,13 +91,13 @@ const counterChange = (sequence: string, after: number) => ({
 test('a topic that refuses holds up no usage, and what it refused is told once it takes messages', async () => {
   const told: number[] = [];
   let refuses = true;
-  const tellThresholds = thresholdTeller(async (counters) => {
+  const tellThresholds = createAlertSender(async (counters) => {
     if (refuses) throw new Error('the topic is closed');
     told.push(...counters.map(({ committed }) => committed));
   }, silentLog);
   const measured: number[] = [];
   const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
-  const { deliver, store } = rollupBench({ tellThresholds, metrics });
+  const { deliver, store } = rollupBench({ sendAlerts: tellThresholds, metrics });
   const feed = new Feed();
   feed.push(aRecord());
   const answer = await deliver([...feed.records, counterChange('2', 2), counterChange('3', 3)]);

@@ -6,9 +6,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import type { HoldAsk, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
+import type { HoldRequest, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
-import { coverageOfDays } from '../../../../functions/core/usage/sums.ts';
+import { sumCoverage } from '../../../../functions/core/usage/sums.ts';
 import { usageOf } from '../../../../functions/core/usage/usage.ts';
 import { anAsk, blocked, claim, someFacts } from '../../../support/ledger/asks.ts';
 import type { RollupFault } from '../../../support/ledger/memory-rollup-store.ts';
@@ -43,7 +43,7 @@ type Op = typeof op extends fc.Arbitrary<infer Value> ? Value : never;
 const runnerOf = (jobId: number): number | undefined => [undefined, 41, 42][jobId % 3];
 
 /** Jobs of three groups, one of which the directory does not know. */
-const ask = (jobId: number, bound: number): HoldAsk => {
+const ask = (jobId: number, bound: number): HoldRequest => {
   const seconds = jobId * 20;
   const group = [100, 104, 999][jobId % 3] ?? 100;
   const runnerId = runnerOf(jobId);
@@ -255,7 +255,7 @@ test('any delivery of any history of records gives the usage that counting the r
           new Map([...counted(records)].map(([name, line]) => [name, { ...zeros, ...line }])),
         );
         const told = [...store.usage()].map(([name, tally]) => {
-          const { ran, unasked, runners } = coverageOfDays([{ day: name.slice(-10), tally }]);
+          const { ran, unasked, runners } = sumCoverage([{ day: name.slice(-10), tally }]);
           const byRunner = [...runners].flatMap(([runner, each]) => [
             [`${runner} ran`, each.ran],
             [`${runner} unasked`, each.unasked],

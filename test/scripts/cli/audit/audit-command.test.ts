@@ -7,7 +7,7 @@ import type { Rules } from '../../../../functions/core/admission/judge.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { REJECTED_BY_ROUTER } from '../../../../functions/core/gitlab/gitlab.ts';
 import { readPackedPrices } from '../../../../functions/core/rules.ts';
-import { dynamoPriceEditions } from '../../../../functions/core/statements/price-editions.ts';
+import { dynamoPriceLists } from '../../../../functions/core/statements/price-lists.ts';
 import { deleteItem, getItem, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
@@ -34,7 +34,7 @@ function house() {
   gitlab.addRunner(LARGE);
   writeFileSync(join(bench.folder, 'token'), TOKEN);
   const table = new MemoryTable();
-  const prices = dynamoPriceEditions({ table, instance: 'gitlab.example.com' });
+  const prices = dynamoPriceLists({ table, instance: 'gitlab.example.com' });
   let rules: Rules | undefined;
   /** Packed and deployed: what decides from now on; the check of the quarter of an hour sees it as late as told. */
   const deploy = async (rate: string, version: string, seenAfterMs = 0): Promise<void> => {
@@ -60,7 +60,7 @@ function house() {
     await bench.ledger.settle([{ jobId, durationSeconds: told, endedAtMs: bench.clock.nowMs() }]);
   };
   const run = async (fetch: typeof globalThis.fetch = gitlab.fetch, ...more: string[]) => {
-    const { io, told } = bench.desk();
+    const { io, told } = bench.limitEdits();
     const waits: number[] = [];
     const command = listed(
       'audit',
@@ -169,7 +169,7 @@ test('two price lists that were deployed in one month are audited without a docu
       jobs: 4,
       differences: [],
       bookedMicros: 100_000 + 101_667 + 250_000 + 250_000,
-      prices: { kind: 'deployed', editions: 2 },
+      prices: { kind: 'deployed', priceTexts: 2 },
     },
   ]);
   const [record] = await ledger.readRecords([3]);

@@ -25,7 +25,7 @@ async function house() {
 type House = Awaited<ReturnType<typeof house>>;
 
 async function run(bench: House, args: string[] = [], store?: LedgerStore) {
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const before = JSON.stringify([...bench.store.dump()]);
   const code = await listed('backtest', [openLedger, bench.opening(store)]).run(
     [...args, ...bench.flags],

@@ -157,7 +157,7 @@ test('more than threefold needs --confirm, and then somebody else', async () => 
   expect(asked.err).toContain('Say --confirm');
   const two = await run('budget set', [...args, '--confirm']);
   expect([two.code, (await live())?.edit]).toEqual([2, 1]);
-  expect(two.err).toMatch(/Request r-\S+ waits for somebody else/);
+  expect(two.err).toMatch(/Request r-\S+ waits for another user/);
   const id = /Request (r-\S+) waits/.exec(two.err)?.[1] ?? '';
   expect((await run('budget requests', [])).out).toContain('7.50 EUR → 75.00 EUR');
   expect((await run('budget approve', [id])).code).toBe(2);
@@ -272,7 +272,7 @@ test('a frozen group starts no job, is shown as frozen, and is lifted by its nam
 test('a broken glass is capped, listed, ended and reviewed', async () => {
   const { run, json, clock } = await budgetBench();
   const args = ['acme/payments', '--jobs', '3', '--until', '2026-11-23', '--reason', 'incident'];
-  expect((await run('breakglass', args)).err).toContain('it would let everybody in');
+  expect((await run('breakglass', args)).err).toContain('it would let all users in');
   expect((await run('breakglass', [...args, '--users', '5,6'])).code).toBe(0);
   const [glass] = (await json('breakglass ls')).breakglasses;
   expect(glass).toMatchObject({ subject: 'group/101', users: [5, 6], jobs: 3, used: 0, open: true });
@@ -329,7 +329,7 @@ test('the last edit is taken back by an edit of its own, and only while it is th
   await run('budget set', ['acme/payments', '1', '--reason', 'slip', '--confirm']);
   const back = await run('budget undo', ['--confirm']);
   expect(back.code).toBe(2);
-  expect(back.err).toMatch(/Request r-\S+ waits for somebody else/);
+  expect(back.err).toMatch(/Request r-\S+ waits for another user/);
 });
 
 test('all limits of a group are changed by a share, as one edit', async () => {

@@ -18,7 +18,7 @@ const bench = () => ledgerBench({ policy: { rules: RULES }, limits: LIMITS });
 type Bench = ReturnType<typeof bench>;
 
 async function canI(house: Bench, args: readonly string[]) {
-  const { io, told } = house.desk();
+  const { io, told } = house.limitEdits();
   const code = await listed('can-i', [openLedger, house.opening()]).run([...house.flags, ...args], io);
   expect(house.stillOpen(), 'the ledger is closed again').toBe(0);
   return { code, ...told };
@@ -90,7 +90,13 @@ test('with a ledger the counters as they are now decide, and their numbers are t
     decidedBy: 'ledger',
     jobs: [
       {
-        reasons: [{ rule: 'slots', code: 'CONCURRENCY_FULL', text: expect.stringContaining('2 of 2 jobs') }],
+        reasons: [
+          {
+            rule: 'slots',
+            code: 'CONCURRENCY_FULL',
+            text: expect.stringContaining('2 of 2 concurrent jobs'),
+          },
+        ],
         rules: [{}, { id: 'slots', now: { violations: [{ code: 'CONCURRENCY_FULL' }] } }, {}, {}],
       },
     ],
@@ -123,15 +129,15 @@ test('a variable that no rule would see is named, and no value of any is shown',
 test.each<[args: string[], says: string]>([
   [['--project', 'acme/paiments/checkout'], 'did you mean acme/payments/checkout?'],
   [['--group', '999'], '--group 999: is not in the directory'],
-  [[...HERE, '--group', '101'], 'expected one of them'],
+  [[...HERE, '--group', '101'], 'expected one'],
   [[...HERE, '--class', 'larg'], 'did you mean large?'],
   [[...HERE, '--minutes', '0'], '--minutes "0"'],
   [[...HERE, '--timeout', 'soon'], '--timeout "soon"'],
-  [[...HERE, '--protected', '--unprotected'], 'expected one of them'],
+  [[...HERE, '--protected', '--unprotected'], 'expected one'],
   [[...HERE, '--source', 'puss'], '--source "puss"'],
   [[...HERE, '--now', 'tomorrow'], '--now "tomorrow"'],
   [[...HERE, '--region', 'eu-central-1'], 'belongs to --ledger'],
-  [['--image', 'alpine:3.22'], 'whose budget? expected --project or --group'],
+  [['--image', 'alpine:3.22'], 'no group is given: expected --project or --group'],
 ])('%j is wrong usage: %s', async (args, says) => {
   const run = canI(bench(), args);
   await expect(run).rejects.toThrow(UsageError);

@@ -17,7 +17,7 @@ const DIRECTORY = {
 
 export interface CheckedJob {
   readonly name: string;
-  readonly verdict: string;
+  readonly outcome: string;
   readonly costMicros: number;
   readonly notRead: readonly string[];
   readonly rejects: readonly { readonly rule: string }[];
@@ -51,8 +51,8 @@ export function repository(parts: {
       const { code, out } = await at(120, ...args, '--json');
       const json = JSON.parse(out);
       const jobs: readonly CheckedJob[] = json.jobs ?? [];
-      const verdicts = Object.fromEntries(jobs.map(({ name, verdict }) => [name, verdict]));
-      return { ...json, code, jobs, verdicts };
+      const outcome = Object.fromEntries(jobs.map(({ name, outcome }) => [name, outcome]));
+      return { ...json, code, jobs, outcome };
     },
   };
 }

@@ -49,8 +49,8 @@ const BUDGETS = [{ id: 'budgets', kind: 'budget', mode: 'enforce' }];
 
 test('each job of a matrix, of an include and of the file is judged, with what only GitLab tells asked for', async () => {
   const house = shop();
-  const { code, verdicts, total, jobs } = await house.json(...PROJECT);
-  expect(verdicts).toEqual({
+  const { code, outcome, total, jobs } = await house.json(...PROJECT);
+  expect(outcome).toEqual({
     'build: [shop]': 'rejected',
     'build: [admin]': 'rejected',
     deploy: 'not sure',
@@ -64,8 +64,8 @@ test('each job of a matrix, of an include and of the file is judged, with what o
     cannotTell: [{ rule: 'humans', needs: ['userId'] }],
   });
   expect((await house.check(...PROJECT)).out).toContain('humans: needs userId (--user)');
-  expect((await house.json(...PROJECT, '--user', '5')).verdicts.deploy).toBe('rejected');
-  expect((await house.json(...PROJECT, '--user', '6')).verdicts.deploy).toBe('ok');
+  expect((await house.json(...PROJECT, '--user', '5')).outcome.deploy).toBe('rejected');
+  expect((await house.json(...PROJECT, '--user', '6')).outcome.deploy).toBe('ok');
 });
 
 test('a rejection that an unknown user or group might escape is not certain', async () => {
@@ -73,20 +73,20 @@ test('a rejection that an unknown user or group might escape is not certain', as
     { id: 'images', kind: 'image', mode: 'enforce', allow: ['x'], match: { not: { users: [5] } } },
   ];
   const house = shop({ rules });
-  expect((await house.json(...PROJECT)).verdicts.unit).toBe('not sure');
-  expect((await house.json(...PROJECT, '--user', '6')).verdicts.unit).toBe('rejected');
-  expect((await house.json(...PROJECT, '--user', '5')).verdicts.unit).toBe('ok');
-  expect((await shop().json()).verdicts.unit).toBe('not sure');
+  expect((await house.json(...PROJECT)).outcome.unit).toBe('not sure');
+  expect((await house.json(...PROJECT, '--user', '6')).outcome.unit).toBe('rejected');
+  expect((await house.json(...PROJECT, '--user', '5')).outcome.unit).toBe('ok');
+  expect((await shop().json()).outcome.unit).toBe('not sure');
   expect((await shop().check()).out).toContain('no --project');
 });
 
 test.each([
   ['reject', 'rejected'],
   ['skip', 'ok'],
-])('a job without an image has none in GitLab either: on_missing %s decides', async (on_missing, verdict) => {
+])('a job without an image has none in GitLab either: on_missing %s decides', async (on_missing, outcome) => {
   const rules = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['x'], on_missing }];
-  expect((await shop({ files: 'unit: { script: x }', rules }).json(...PROJECT)).verdicts).toEqual({
-    unit: verdict,
+  expect((await shop({ files: 'unit: { script: x }', rules }).json(...PROJECT)).outcome).toEqual({
+    unit: outcome,
   });
 });
 
@@ -236,7 +236,7 @@ unset: { script: x }
 `;
   const needed = { on_missing: 'reject', require: ['CENTER'], allow: { CENTER: ['47'] } };
   const house = shop({ files, rules: [{ id: 'center', kind: 'variables', mode: 'enforce', ...needed }] });
-  expect((await house.json(...PROJECT)).verdicts).toEqual({
+  expect((await house.json(...PROJECT)).outcome).toEqual({
     good: 'ok',
     wrong: 'rejected',
     raw: 'rejected',

@@ -100,7 +100,7 @@ test('numbers that the group does not disclose reach neither log nor merge reque
   const { code, out } = await inJob('--markdown', 'check.md');
   expect(code).toBe(EXIT.wouldReject);
   for (const text of [out, markdown()]) {
-    expect(text).toContain('4 more limits whose figures are not told here');
+    expect(text).toContain('4 more limits with figures that are not shown');
     expect(text).not.toMatch(/of 3\.00|2\.99/);
   }
 });

@@ -25,10 +25,10 @@ test.each([
   ['ok in the other run', RULED, ['--source', 'push'], 'ok'],
   ['not sure where the flags leave the run open', RULED, [], 'not sure'],
   ['rejected where every form is', RULED.replace('alpine:3', 'debian:3'), [], 'rejected'],
-])('jobs whose rules set their image are %s', async (_, file, flags, verdict) => {
+])('jobs whose rules set their image are %s', async (_, file, flags, outcome) => {
   const { jobs, code } = await house(file).json(...PROJECT, '--ref', 'main', ...flags);
-  expect(jobs.map((job: CheckedJob) => job.verdict)).toEqual(Array.from({ length: 35 }, () => verdict));
-  expect(code).toBe(verdict === 'rejected' ? EXIT.wouldReject : EXIT.ok);
+  expect(jobs.map((job: CheckedJob) => job.outcome)).toEqual(Array.from({ length: 35 }, () => outcome));
+  expect(code).toBe(outcome === 'rejected' ? EXIT.wouldReject : EXIT.ok);
 });
 
 test('what a job depends on is named, with the flag that decides it', async () => {
@@ -44,7 +44,7 @@ test('jobs that do not run are named, and a pipeline that is not created is said
   expect(code).toBe(EXIT.ok);
   expect(out).toMatch(/Do not run: their rules leave them out \(1 job\)\n {2}a\n/);
   const tagged = await house(file).json(...PROJECT, '--ref', 'v1', '--ref-type', 'tag');
-  expect(Object.keys(tagged.verdicts)).toEqual(['a', 'b']);
+  expect(Object.keys(tagged.outcome)).toEqual(['a', 'b']);
   const none = house('workflow: { rules: [{ if: $CI_COMMIT_TAG }] }\na: { script: x }');
   const answered = await none.check(...PROJECT, '--ref', 'main');
   expect(answered.code).toBe(EXIT.ok);
@@ -53,12 +53,12 @@ test('jobs that do not run are named, and a pipeline that is not created is said
 
 test('variables and inputs of the run are told by flags', async () => {
   const variable = house('a: { script: x, image: "alpine:$V", rules: [{ if: $ON }] }');
-  expect((await variable.json(...PROJECT, ...variables('ON=1', 'V=3'))).verdicts).toEqual({ a: 'ok' });
+  expect((await variable.json(...PROJECT, ...variables('ON=1', 'V=3'))).outcome).toEqual({ a: 'ok' });
   expect((await variable.json(...PROJECT, ...variables('ON'))).leftOut).toMatchObject([
     { name: 'a', line: 1 },
   ]);
   const input = house('spec: { inputs: { tag: } }\n---\na: { script: x, image: "alpine:$[[ inputs.tag ]]" }');
-  expect((await input.json(...PROJECT, '--input', 'tag=3')).verdicts).toEqual({ a: 'ok' });
+  expect((await input.json(...PROJECT, '--input', 'tag=3')).outcome).toEqual({ a: 'ok' });
 });
 
 const RUN = [...PROJECT, '--ref', 'main', '--source', 'push'];
@@ -82,8 +82,8 @@ never: { script: x, image: "alpine:$CI_COMMIT_TAG" }
       { id: 'root', kind: 'container-user', mode: 'enforce', users: ['1000'] },
     ],
   );
-  const { verdicts, jobs, code } = await images.json(...RUN);
-  expect(verdicts).toEqual({
+  const { outcome, jobs, code } = await images.json(...RUN);
+  expect(outcome).toEqual({
     plain: 'not sure',
     nested: 'not sure',
     registry: 'not sure',
@@ -99,22 +99,22 @@ never: { script: x, image: "alpine:$CI_COMMIT_TAG" }
   expect(code).toBe(EXIT.wouldReject);
   expect(jobs[1]?.cannotTell).toMatchObject([{ rule: 'images', needs: ['variables.BASE'] }]);
   const known = variables('BASE=alpine', 'CI_REGISTRY=registry.acme.io', 'DB=mysql:9', 'WHO=1000');
-  expect((await images.json(...RUN, ...known)).verdicts).toMatchObject({
+  expect((await images.json(...RUN, ...known)).outcome).toMatchObject({
     plain: 'ok',
     nested: 'ok',
     registry: 'ok',
     service: 'rejected',
     user: 'ok',
   });
-  expect((await images.json(...RUN, ...variables('DB'))).verdicts.service).toBe('rejected');
+  expect((await images.json(...RUN, ...variables('DB'))).outcome.service).toBe('rejected');
 });
 
 test.each(['admit', 'reject', 'skip'])(
   'a deny list does not decide about an image nobody knows, with on_missing: %s neither',
   async (on_missing) => {
     const rules = [{ id: 'images', kind: 'image', mode: 'enforce', deny: ['debian:*'], on_missing }];
-    const { verdicts } = await house('a: { script: x, image: $BASE }', rules).json(...RUN);
-    expect(verdicts).toEqual({ a: 'not sure' });
+    const { outcome } = await house('a: { script: x, image: $BASE }', rules).json(...RUN);
+    expect(outcome).toEqual({ a: 'not sure' });
   },
 );
 
@@ -130,11 +130,11 @@ small: { script: x, tags: [small] }
 `,
     rules,
   );
-  const { verdicts, jobs } = await tags.json(...RUN);
-  expect(verdicts).toEqual({ open: 'not sure', large: 'rejected', small: 'ok' });
+  const { outcome, jobs } = await tags.json(...RUN);
+  expect(outcome).toEqual({ open: 'not sure', large: 'rejected', small: 'ok' });
   expect(jobs[0]?.costMicros).toBe(jobs[1]?.costMicros);
   expect(jobs[0]?.cannotTell).toMatchObject([{ rule: 'large', needs: ['variables.SIZE'] }]);
-  expect((await tags.json(...RUN, ...variables('SIZE=small'))).verdicts.open).toBe('ok');
+  expect((await tags.json(...RUN, ...variables('SIZE=small'))).outcome.open).toBe('ok');
   expect((await tags.at(200, ...RUN)).out).toContain('depends on its tags: needs variable SIZE');
 });
 
@@ -151,11 +151,11 @@ words: { script: x, variables: { KUBERNETES_CPU_REQUEST: many } }
   );
   const open = await cores.json(...RUN);
   const certain = { raw: 'rejected', words: 'rejected' };
-  const of = (verdict: string) => ({ build: verdict, nested: verdict, service: verdict, ...certain });
-  expect(open.verdicts).toEqual(of('not sure'));
+  const of = (outcome: string) => ({ build: outcome, nested: outcome, service: outcome, ...certain });
+  expect(open.outcome).toEqual(of('not sure'));
   expect(open.jobs[1]?.cannotTell).toMatchObject([{ needs: ['variables.CORES'] }]);
-  expect((await cores.json(...RUN, ...variables('CORES=2'))).verdicts).toEqual(of('ok'));
-  expect((await cores.json(...RUN, ...variables('CORES=8'))).verdicts).toEqual(of('rejected'));
+  expect((await cores.json(...RUN, ...variables('CORES=2'))).outcome).toEqual(of('ok'));
+  expect((await cores.json(...RUN, ...variables('CORES=8'))).outcome).toEqual(of('rejected'));
 });
 
 const images = (more: object) => ({ ...ALPINE[0], ...more });

@@ -47,28 +47,28 @@ describe('a job is never ok if it rests on something that was not read', () => {
       'references deep',
     ],
   ])('%s', async (_, file, says) => {
-    const { code, result, jobs, verdicts } = await checked(file);
-    expect(verdicts).toEqual({ a: 'not sure' });
+    const { code, result, jobs, outcome } = await checked(file);
+    expect(outcome).toEqual({ a: 'not sure' });
     expect([code, result]).toEqual([EXIT.ok, 'not sure']);
     expect(jobs[0]?.notRead.join()).toContain(says);
   });
 
   test('a file that only GitLab may be able to read is not read, and no job is ok', async () => {
-    const { notRead, verdicts } = await checked({
+    const { notRead, outcome } = await checked({
       '.gitlab-ci.yml': `include: ci/flow.yml\n${JOB}`,
       'ci/flow.yml': '.x:\n  - list: [\n    a\n  ]\nb: { script: x }',
     });
-    expect(verdicts).toEqual({ a: 'not sure' });
+    expect(outcome).toEqual({ a: 'not sure' });
     expect(notRead).toEqual([expect.stringContaining('ci/flow.yml')]);
   });
 
   test('a value that an unread file may hold rejects nothing, and a value that was read does', async () => {
     const required = [{ ...IMAGES, on_missing: 'reject' }];
-    expect((await checked(`${FROM_ELSEWHERE}a: { script: x }`, required)).verdicts.a).toBe('not sure');
+    expect((await checked(`${FROM_ELSEWHERE}a: { script: x }`, required)).outcome.a).toBe('not sure');
     const bad = await checked(`${FROM_ELSEWHERE}a: { script: x, image: node }`, required);
-    expect([bad.code, bad.verdicts.a, bad.result]).toEqual([EXIT.wouldReject, 'rejected', 'rejected']);
-    const { verdicts, result, notRead } = await checked(`${JOB}.unused: { timeout: soon }`);
-    expect([verdicts.a, result, notRead]).toEqual(['ok', 'ok', []]);
+    expect([bad.code, bad.outcome.a, bad.result]).toEqual([EXIT.wouldReject, 'rejected', 'rejected']);
+    const { outcome, result, notRead } = await checked(`${JOB}.unused: { timeout: soon }`);
+    expect([outcome.a, result, notRead]).toEqual(['ok', 'ok', []]);
   });
 });
 
@@ -80,10 +80,10 @@ describe('a pipeline with jobs that were not read is not sure', () => {
       `${JOB}b: { script: x, rules: [{ if: "$A ??" }] }`,
       ['ok'],
     ],
-  ])('%s', async (_, file, verdicts) => {
+  ])('%s', async (_, file, outcome) => {
     const { code, result, jobs, notRead } = await checked(file);
     expect([code, result]).toEqual([EXIT.ok, 'not sure']);
-    expect(jobs.map(({ verdict }: CheckedJob) => verdict)).toEqual(verdicts);
+    expect(jobs.map(({ outcome }: CheckedJob) => outcome)).toEqual(outcome);
     expect(notRead.length).toBeGreaterThan(0);
   });
 
@@ -187,7 +187,7 @@ a: { script: x, needs: [{ job: gone, optional: true }, { pipeline: $P, job: gone
       'ci/main.yml': `include: ci/jobs.yml\n${JOB}`,
       'ci/jobs.yml': 'b: { script: x }',
     });
-    expect(Object.keys((await at.json('ci/main.yml', ...PROJECT)).verdicts)).toEqual(['b', 'a']);
+    expect(Object.keys((await at.json('ci/main.yml', ...PROJECT)).outcome)).toEqual(['b', 'a']);
   });
 
   const real = ['../shared/data/pipelines/gitlab-runner', 'scripts/local/pipelines/web-shop']

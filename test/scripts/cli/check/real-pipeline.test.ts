@@ -33,7 +33,7 @@ describe.runIf(existsSync(SHARED))('GitLab Runner’s own pipeline, by the polic
       file: '.gitlab/ci/build.gitlab-ci.yml',
       line: 148,
       runnerClass: 'small',
-      verdict: 'rejected',
+      outcome: 'rejected',
       dependsOn: expect.arrayContaining(['$CI_PIPELINE_SOURCE == "merge_request_event"']),
     });
     expect(notRead.map((each: string) => each.split(':')[0])).toEqual(

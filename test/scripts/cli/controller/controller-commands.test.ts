@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CANARY_DESCRIPTION } from '../../../../functions/core/gitlab/administration.ts';
 import type { CanaryOutcome } from '../../../../functions/core/ledger/controller.ts';
-import type { RelayBeat } from '../../../../functions/core/store/health-items.ts';
+import type { RelayHeartbeat } from '../../../../functions/core/store/health-items.ts';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { type FakeController, fakeRunnerControllers } from '../../../support/fake-runner-controllers.ts';
 import { aProject, runDesk } from '../desk-run.ts';
@@ -51,7 +51,7 @@ function aDeskWith(parts: DeskParts, ...controllers: readonly FakeController[]) 
 const aDesk = (...controllers: readonly FakeController[]) => aDeskWith({ answer: true }, ...controllers);
 
 /** A ledger of jobs in dry run, a seventh of which were rejected, and relays that write heartbeats to it. */
-async function books(beats: readonly Partial<RelayBeat>[] = [], jobs = 14) {
+async function books(heartbeats: readonly Partial<RelayHeartbeat>[] = [], jobs = 14) {
   const rules = [{ id: 'images', kind: 'image', mode: 'enforce', allow: ['alpine:*'] }];
   const bench = ledgerBench({ policy: { rules } });
   for (let jobId = 1; jobId <= jobs; jobId += 1) {
@@ -65,7 +65,7 @@ async function books(beats: readonly Partial<RelayBeat>[] = [], jobs = 14) {
   const usual = { atMs: bench.clock.nowMs() - 10_000, openStreams: 8 };
   const open: OpenLedger = async (flags, io) => ({
     ...(await plain(flags, io)),
-    relayBeats: async () => beats.map((beat, at) => ({ relayId: `relay-${at}`, ...usual, ...beat })),
+    relayBeats: async () => heartbeats.map((beat, at) => ({ relayId: `relay-${at}`, ...usual, ...beat })),
   });
   return { open, root: `${bench.folder}/`, nowMs: bench.clock.nowMs, flags: bench.flags };
 }

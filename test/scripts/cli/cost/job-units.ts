@@ -14,7 +14,7 @@ import {
   SK,
 } from '../../../../functions/core/store/operation.ts';
 import { inParts } from '../../../../functions/core/store/parts.ts';
-import { placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../../../functions/core/usage/contribution.ts';
 import { rollUp } from '../../../../functions/core/usage/roll-up.ts';
 import { DynamoRollupStore, rollupKeys } from '../../../../functions/core/usage/rollup-store.ts';
 import { DUE_AT, DUE_PK } from '../../../../functions/names.ts';
@@ -55,7 +55,7 @@ export async function measureJob(batch: number, rollupBatch: number) {
   const estimates = { history: withRuns(new Map(), runs), rev: 0 };
   for (const { project } of places) await rollup.writeEstimates(project, estimates, START_MS);
   const rollupDeps = { store: rollup, keys, clock, random, log: silentLog };
-  const placeOf = placeBy(rules.directory, 'UTC');
+  const placeOf = placeRecords(rules.directory, 'UTC');
   const during = async (phase: 'hold' | 'settle', work: () => Promise<void>): Promise<void> => {
     table.phase = phase;
     await work();

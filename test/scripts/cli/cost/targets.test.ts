@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import {
-  type CostQuestion,
+  type CostInput,
   estimate,
   expectedBatches,
   holdUnits,
@@ -12,7 +12,7 @@ import {
 } from '../../../../scripts/cli/cost/estimate.ts';
 import { measureJob } from './job-units.ts';
 
-const question: CostQuestion = {
+const question: CostInput = {
   ...{ jobsPerMonth: 1_000_000, batch: 5, rollupBatch: 5, counters: 3, region: 'us-east-1', relays: 2 },
   ...{ watchdog: false, visits: undefined, natGateways: 0 },
 };

@@ -4,7 +4,7 @@ import { budgetBench } from '../budget/budget-bench.ts';
 const TODAY = '2026-11-21';
 
 async function bench(runners: Readonly<Record<string, number>>) {
-  const desk = await budgetBench();
+  const limitEdits = await budgetBench();
   const total = (prefixes: string): number =>
     Object.entries(runners).reduce(
       (sum, [name, jobs]) => sum + (prefixes.includes(name.charAt(0)) ? jobs : 0),
@@ -16,7 +16,7 @@ async function bench(runners: Readonly<Record<string, number>>) {
   ] as const;
   const named = new Map([...counts, ...Object.entries(runners)].filter(([, jobs]) => jobs > 0));
   const plain = new Map(counts.filter(([, jobs]) => jobs > 0));
-  await desk.rollup.commit({
+  await limitEdits.rollup.commit({
     contributions: [],
     usage: [
       { key: { subject: 'instance', day: TODAY }, delta: plain },
@@ -24,7 +24,7 @@ async function bench(runners: Readonly<Record<string, number>>) {
       { key: { subject: 'group/101', day: TODAY }, delta: named },
     ],
   });
-  const run = (...args: readonly string[]) => desk.run('coverage', args);
+  const run = (...args: readonly string[]) => limitEdits.run('coverage', args);
   return { run };
 }
 

@@ -8,7 +8,7 @@ import { aProject, runDesk } from '../desk-run.ts';
 
 const SYNC = ['directory', 'sync', '--gitlab', 'https://gitlab.example.com', '--token-file', 'token'];
 
-function desk() {
+function limitEdits() {
   const bench = syncBench();
   const closed = { times: 0 };
   const open = async () => ({
@@ -27,7 +27,7 @@ function desk() {
 }
 
 test('a sync goes on until what it began is through, and show tells what is known then', async () => {
-  const { bench, closed, tell } = desk();
+  const { bench, closed, tell } = limitEdits();
   fillPlaces(bench.places, { roots: 2, groups: 130, projects: 450 });
   bench.places.users.set(900, 'jane');
   bench.places.projects.set(500, { id: 500, namespaceId: 900, path: 'dotfiles' });
@@ -46,7 +46,7 @@ test('a sync goes on until what it began is through, and show tells what is know
 });
 
 test('a short answer drops nothing and says what to do, and --force believes it', async () => {
-  const { bench, tell } = desk();
+  const { bench, tell } = limitEdits();
   fillPlaces(bench.places, { roots: 2, groups: 20, projects: 0 });
   await tell(...SYNC);
   for (let id = 11; id <= 20; id += 1) bench.places.groups.delete(id);
@@ -58,7 +58,7 @@ test('a short answer drops nothing and says what to do, and --force believes it'
 });
 
 test('a GitLab that does not answer ends with 1, and the token is told nowhere', async () => {
-  const { bench, tell } = desk();
+  const { bench, tell } = limitEdits();
   fillPlaces(bench.places, { roots: 1, groups: 3, projects: 0 });
   bench.local.faults.answerRest({ status: 401 });
   const failed = await tell(...SYNC);

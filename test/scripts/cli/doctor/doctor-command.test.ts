@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { dynamoHealthLook } from '../../../../functions/answers/health/read-health.ts';
+import { dynamoHealthCheck } from '../../../../functions/answers/health/read-health.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import * as names from '../../../../functions/names.ts';
 import { openTableAccess } from '../../../../scripts/cli/open-ledger.ts';
@@ -28,7 +28,7 @@ async function aDeployment(isStarted = true) {
       ...surrounded({ fetch: setUp.fetch, more: [[openTableAccess, open]] }),
       nowMs: () => setUp.nowMs,
     });
-  return { ...setUp, kept: dynamoHealthLook({ table, instance: INSTANCE }), run, closed: () => closed };
+  return { ...setUp, kept: dynamoHealthCheck({ table, instance: INSTANCE }), run, closed: () => closed };
 }
 
 test('a deployment that nobody started has one problem and says what is not known, with exit 2', async () => {

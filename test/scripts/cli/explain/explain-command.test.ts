@@ -23,7 +23,7 @@ const bench = () => ledgerBench({ policy: { rules: RULES }, limits: LIMITS });
 type Bench = ReturnType<typeof bench>;
 
 async function explained(house: Bench, word: string, ...more: string[]) {
-  const { io, told } = house.desk();
+  const { io, told } = house.limitEdits();
   const code = await listed('explain', [openLedger, house.opening()]).run(
     [word, ...house.flags, ...more],
     io,
@@ -41,7 +41,7 @@ async function explanationOf(house: Bench, word: string): Promise<JobExplanation
 test('people read the times of the deployment, with the name of its zone; --json has instants', async () => {
   const house = bench();
   await house.ask([aRequest(1)]);
-  const { io, told } = house.desk();
+  const { io, told } = house.limitEdits();
   const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
   await listed('explain', [openLedger, house.opening()]).run(['d-1-1', ...house.flags], { ...io, env });
   expect(told.out).toMatch(/decided +21 Nov 2026 13:00 Europe\/Berlin, answered by/);
@@ -196,7 +196,7 @@ test('a table that does not answer is a failure, and the ledger is closed all th
   const gone = storeWith<LedgerStore>(house.store, {
     readRecords: () => Promise.reject(new LedgerError('ledger_unavailable', 'no answer')),
   });
-  const { io } = house.desk();
+  const { io } = house.limitEdits();
   const run = listed('explain', [openLedger, house.opening(gone)]).run(['1', ...house.flags], io);
   await expect(run).rejects.toThrow(/no answer/);
   expect(house.stillOpen()).toBe(0);
@@ -211,7 +211,7 @@ test('for people: plain lines that no name can forge or colour', async () => {
   expect(out).not.toContain('\u001b');
   expect(out).not.toContain('\u202e');
   // The text of a rejection has tests of its own; the version is a hash of the whole document.
-  const [before = '', after = ''] = out.split('What the developer read');
+  const [before = '', after = ''] = out.split('Text for the developer');
   expect(after).toContain('Decision: d-3-1');
   const lines = before.replace(/policy +[\da-f]+/, 'policy       <version>').split('\n');
   expect(lines.map((line) => line.trimEnd()).join('\n')).toMatchSnapshot();

@@ -28,7 +28,7 @@ test('a job is told why another of its project was rejected, and what it may kno
   const { code, out, err } = await asJob(1, 'explain', '4712', '--console', url);
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/^Job 4712 "unit": rejected, decision d-4712-1\n/);
-  expect(out).toContain('What stopped it, and what helps');
+  expect(out).toContain('Reasons and remedies');
   expect(out).toMatch(/acme\/payments\/cards\/api money-month 2026-11 +then .*1\.00 EUR/);
   expect(out).toContain('more, of groups whose figures are not yours to see.');
   expect(out).not.toMatch(/acme\/payments {2}|900\.00|500\.00/);

@@ -6,7 +6,7 @@ import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
 import { type OpenLedger, openToRepair } from '../../../../scripts/cli/open-ledger.ts';
-import { askOnTerminal } from '../../../../scripts/cli/truth/progress.ts';
+import { askOnTerminal } from '../../../../scripts/cli/reconcile/progress.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
@@ -84,7 +84,7 @@ async function house() {
     names: { store, keys, sessions, sheets },
   });
   const forget = async (...args: string[]) => {
-    const { io, told } = bench.desk();
+    const { io, told } = bench.limitEdits();
     const code = await listed(
       'forget user',
       [openToRepair, open],

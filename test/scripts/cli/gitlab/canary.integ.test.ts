@@ -47,7 +47,7 @@ test('descriptors with the arms the other way round are found out, and no other 
   expect(await bench.outcomes.read()).toMatchObject({ admitted: 'contrary', rejected: 'contrary' });
 });
 
-test('a runner that passes the router by is told apart: both jobs ran and nobody was asked', async () => {
+test('a runner that passes the router by is told apart: both jobs ran without an admission request', async () => {
   const bench = await canaryBench({ usesRouter: false });
   const { code, out } = await bench.run();
   expect(code).toBe(2);

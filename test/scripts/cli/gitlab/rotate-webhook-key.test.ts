@@ -70,7 +70,7 @@ test.each(['18.11', '19.4'] as const)(
     const beforeMs = clock.nowMs();
     const { code, out } = await run(ROTATE);
     expect([code, out.match(/^wrong/m)]).toEqual([0, null]);
-    expect(out).toContain('made a new key, kept beside the old one in ');
+    expect(out).toContain('made a new key, stored next to the old one in ');
     expect(out).toContain('repaired for 3 groups');
     expect(out).toContain('the old key is not taken any more');
     const [key, ...others] = keys();

@@ -98,7 +98,7 @@ test('the drafted documents are valid as they are, the pilot reads them, and val
   expect(classes.find(({ name }) => name === 'linux')?.estimateSeconds).toBe(600);
 
   expect(text('limits')).toMatch(
-    /# Each top-level group: 2 of them ran jobs; nine of ten used no more\.\n +- \{ groups: "\*", minutes: /,
+    /# Each top-level group: 2 ran jobs; nine of ten used no more\.\n +- \{ groups: "\*", minutes: /,
   );
   // 310 minutes in 30 days, and a quarter on top.
   expect(text('limits')).toContain('{ groups: "*", minutes: 390, per: month, zone: UTC, mode: shadow }');
@@ -116,7 +116,7 @@ test('a group that uses far more than others at its level has limits of its own'
   }
   expect((await init()).code).toBe(EXIT.ok);
   expect(text('limits')).toMatch(
-    /# team-7: 1 jobs, 3000 minutes in 30 days, at most 1 at once\.\n +- \{ on: \{ group: 7 \}, minutes: 3800, /,
+    /# team-7: 1 jobs, 3000 minutes in 30 days, at most 1 running together\.\n +- \{ on: \{ group: 7 \}, minutes: 3800, /,
   );
   expect(text('limits')).toContain('groups: "*", minutes: 13,');
 });

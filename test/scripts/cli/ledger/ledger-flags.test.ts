@@ -19,9 +19,9 @@ test.each([
 
 test('the desk cannot write, whatever it tries', async () => {
   const store = new MemoryStore({ instance: 'gitlab.example.com' });
-  const desk = readOnly(store);
-  await expect(desk.transact([], { token: 't', timeoutMs: 1 })).rejects.toThrow(/never writes/);
+  const limitEdits = readOnly(store);
+  await expect(limitEdits.transact([], { token: 't', timeoutMs: 1 })).rejects.toThrow(/never writes/);
   const said = { key: 'x', atMs: 0, untilMs: 1 };
-  await expect(desk.announce(said, { timeoutMs: 1 })).rejects.toThrow(/never writes/);
+  await expect(limitEdits.announce(said, { timeoutMs: 1 })).rejects.toThrow(/never writes/);
   expect([...store.dump()]).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 import { dynamoTable } from '../../../../functions/core/store/sdk-table.ts';
 import { type LedgerAccess, openLedger } from '../../../../scripts/cli/open-ledger.ts';
-import { ledgerFolder, openOwn } from '../../../../scripts/local/ledger-folder.ts';
+import { ledgerFolder, openOwnTable } from '../../../../scripts/local/ledger-folder.ts';
 import { policyDocument } from '../../../policies/documents.ts';
 import { anAsk, claim } from '../../../support/ledger/asks.ts';
 import { localTable } from '../../../support/ledger/local-table.ts';
@@ -50,7 +50,7 @@ test('the desk reads and writes the ledger of npm start, while that runs and aft
     'limits.yaml': JSON.stringify({ limits: [{ on: { group: 100 }, money: 50, per: 'once' }] }),
   });
   await expect(openLedger({}, { env: {}, root })).rejects.toThrow(/is not there: npm start makes it/);
-  const own = openOwn(ledgerFolder(root), false);
+  const own = openOwnTable(ledgerFolder(root), false);
   for (const [jobId, instance] of [INSTANCE, 'other.example.com'].entries())
     await holdIn(own.table, instance, jobId + 1);
   const running = await openLedger({}, { env: {}, root });

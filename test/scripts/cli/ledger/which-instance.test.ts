@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KnownInstance } from '../../../../functions/core/ledger/instances.ts';
-import { whichInstance } from '../../../../scripts/cli/open-ledger.ts';
+import { chooseInstance } from '../../../../scripts/cli/open-ledger.ts';
 import { whoseJobs } from '../../../../scripts/local/options.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 
@@ -19,25 +19,25 @@ const asked = (named: string | undefined, ...names: readonly KnownInstance[]) =>
   ({ named, gitlab: undefined, known: names, kind: 'local', where: 'the ledger' }) as const;
 
 test('books are found under the name they were written with, the latest of several', () => {
-  expect(whichInstance(asked(undefined, PLAYED, GITLAB)).instance).toBe('gitlab.example.com');
-  expect(whichInstance(asked('gitlab.local', PLAYED, GITLAB)).instance).toBe('gitlab.local');
-  expect(whichInstance(asked(undefined)).instance).toBe('gitlab.local');
-  expect(whichInstance(asked('kas.example.com')).instance).toBe('kas.example.com');
+  expect(chooseInstance(asked(undefined, PLAYED, GITLAB)).instance).toBe('gitlab.example.com');
+  expect(chooseInstance(asked('gitlab.local', PLAYED, GITLAB)).instance).toBe('gitlab.local');
+  expect(chooseInstance(asked(undefined)).instance).toBe('gitlab.local');
+  expect(chooseInstance(asked('kas.example.com')).instance).toBe('kas.example.com');
 });
 
 test('a table of several GitLabs is never guessed at', () => {
   const table = (...names: readonly KnownInstance[]) =>
     ({ ...asked(undefined, ...names), kind: 'table' }) as const;
-  expect(whichInstance(table(GITLAB)).instance).toBe('gitlab.example.com');
-  expect(() => whichInstance(table(PLAYED, GITLAB))).toThrow(
-    /books of gitlab\.local and gitlab\.example\.com/,
+  expect(chooseInstance(table(GITLAB)).instance).toBe('gitlab.example.com');
+  expect(() => chooseInstance(table(PLAYED, GITLAB))).toThrow(
+    /GitLab instances gitlab\.local and gitlab\.example\.com/,
   );
-  expect(() => whichInstance(table())).toThrow(UsageError);
+  expect(() => chooseInstance(table())).toThrow(UsageError);
 });
 
 test('a command that asks a GitLab reads the books of that one', () => {
   const of = (gitlab: string, ...names: readonly KnownInstance[]) =>
-    whichInstance({ ...asked(undefined, ...names), gitlab }).instance;
+    chooseInstance({ ...asked(undefined, ...names), gitlab }).instance;
   const demoLast = known('gitlab.local', 3);
   expect(of('https://gitlab.example.com', GITLAB, demoLast)).toBe('gitlab.example.com');
   expect(of('https://gitlab.example.com/sub', GITLAB)).toBe('gitlab.example.com');
@@ -53,7 +53,7 @@ test.each([
   ['http://127.0.0.1:8080', '127.0.0.1', []],
 ])('the books of no other GitLab are read for %s', (gitlab, host, names) => {
   const theirs = names[0]?.instance ?? 'gitlab.local';
-  expect(() => whichInstance({ ...asked(undefined, ...names), gitlab })).toThrow(
+  expect(() => chooseInstance({ ...asked(undefined, ...names), gitlab })).toThrow(
     `--gitlab "${gitlab}": the ledger has books of ${theirs}, and none of ${host}; name the table of ${host} with --ledger, or say --instance ${theirs} if both are one GitLab`,
   );
 });

@@ -20,7 +20,7 @@ grants:
   - { on: { group: 100 }, limit: money-month, amount: +0.10, from: 2026-11-01, until: 2026-11-30, reason: launch }
 `;
 
-function desk() {
+function limitEdits() {
   const table = memoryLimitTable();
   const groups = syncBench();
   let open = 0;
@@ -51,7 +51,7 @@ function desk() {
 }
 
 test('a document that was published is shown with who, why and where from', async () => {
-  const { run, publish, live } = desk();
+  const { run, publish, live } = limitEdits();
   expect(await publish()).toMatchObject({ code: 0, err: '' });
   const set = await live();
   expect((await run('show')).out).toBe(
@@ -63,7 +63,7 @@ test('a document that was published is shown with who, why and where from', asyn
 });
 
 test('what --document prints can be edited and published again, to the last digit', async () => {
-  const { run, publish, root, live } = desk();
+  const { run, publish, root, live } = limitEdits();
   await publish();
   const { out } = await run('show', '--document');
   expect(out).toContain(`--base ${await live()}`);
@@ -77,7 +77,7 @@ test('what --document prints can be edited and published again, to the last digi
 });
 
 test('limits are placed by the groups GitLab told last, by a file that is named, and by the packed one before', async () => {
-  const { publish, table, groups } = desk();
+  const { publish, table, groups } = limitEdits();
   const chunksOf = async (...more: readonly string[]): Promise<readonly boolean[]> => {
     const { code, err } = await publish(...more);
     expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -94,7 +94,7 @@ test('limits are placed by the groups GitLab told last, by a file that is named,
 });
 
 test('a document that was shown is published only while its set is live, unless told otherwise', async () => {
-  const { run, publish, live, root } = desk();
+  const { run, publish, live, root } = limitEdits();
   await publish();
   const first = await live();
   const { out } = await run('show', '--document');
@@ -114,7 +114,7 @@ test('a document that was shown is published only while its set is live, unless 
 });
 
 test('an edit is undone with the document of the set before it', async () => {
-  const { run, publish, live, root } = desk();
+  const { run, publish, live, root } = limitEdits();
   await publish();
   const first = await live();
   const before = (await run('show', '--document')).out.split('\n').slice(1);
@@ -139,7 +139,7 @@ test('an edit is undone with the document of the set before it', async () => {
 });
 
 test('live limits that a new policy no longer knows fail the check with every problem', async () => {
-  const { run, publish, root } = desk();
+  const { run, publish, root } = limitEdits();
   expect(await run('check')).toMatchObject({ code: 0 });
   await publish();
   expect(await run('check')).toMatchObject({ code: 0, err: '' });
@@ -151,7 +151,7 @@ test('live limits that a new policy no longer knows fail the check with every pr
 });
 
 test('limits that would reject the jobs of those who deploy are published with --force only', async () => {
-  const { run, root, live, table } = desk();
+  const { run, root, live, table } = limitEdits();
   const policy = join(root, 'policies/policy.yaml');
   const platform = { groups: [100] };
   const rules = [{ id: 'budgets', kind: 'budget', mode: 'enforce', binds_platform: true }];

@@ -47,7 +47,7 @@ async function openConsole({ isConfigured = true } = {}) {
   const note = (message: string, fields: object = {}): void =>
     void logged.push(JSON.stringify({ message, ...fields }));
   const log = { info: note, warn: note, error: note };
-  const { desk, read, policy, directory } = house;
+  const { limitEdits, read, policy, directory } = house;
   const rest = { baseUrl: gitlab.url, token: async () => gitlab.token, fetch, clock };
   const signIn = createSignIn({
     issuer: gitlab.url,
@@ -60,7 +60,7 @@ async function openConsole({ isConfigured = true } = {}) {
     addressOf: () => 'somewhere',
     signInLimit: { take: () => undefined },
   });
-  app = createConsoleApp({ desk, read, signIn, policy, directory: async () => directory, clock, log });
+  app = createConsoleApp({ limitEdits, read, signIn, policy, directory: async () => directory, clock, log });
 
   const home = aProject();
   const root = new URL('../../../../', import.meta.url).pathname;

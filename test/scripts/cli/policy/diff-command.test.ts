@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runDesk } from '../desk-run.ts';
-import { DIRECTORY, desk, LIMITS, POLICY, project } from './documents.ts';
+import { DIRECTORY, LIMITS, limitEdits, POLICY, project } from './documents.ts';
 
 interface Change {
   readonly at: string;
@@ -12,7 +12,7 @@ interface Change {
 
 async function diff(old: string, recent: string) {
   const files = { 'old.yaml': old, 'new.yaml': recent };
-  const { code, out } = await desk(['policy', 'diff', 'old.yaml', 'new.yaml', '--json'], files);
+  const { code, out } = await limitEdits(['policy', 'diff', 'old.yaml', 'new.yaml', '--json'], files);
   const { changes, jumps } = JSON.parse(out);
   return { code, jumps, changes: changes.map(({ at, what, effect }: Change) => `${effect} ${at} ${what}`) };
 }
@@ -96,24 +96,24 @@ test('limits documents are compared by entry', async () => {
   const recent = `${LIMITS.replace('7.50', '8')}  - { on: { group: 100 }, jobs: 5 }\n`;
   const files = { 'old.yaml': LIMITS, 'new.yaml': recent };
   const { limits } = JSON.parse(
-    (await desk(['policy', 'diff', 'old.yaml', 'new.yaml', '--json'], files)).out,
+    (await limitEdits(['policy', 'diff', 'old.yaml', 'new.yaml', '--json'], files)).out,
   );
   expect(limits).toMatchObject([
     { subject: 'group/101', field: 'amount', from: 7_500_000, to: 8_000_000, effect: 'loosens' },
     { subject: 'group/100', whole: 'added', field: 'amount', effect: 'tightens' },
     { subject: 'group/100', whole: 'added', field: 'mode' },
   ]);
-  const { out } = await desk(['policy', 'diff', 'old.yaml', 'new.yaml'], files);
+  const { out } = await limitEdits(['policy', 'diff', 'old.yaml', 'new.yaml'], files);
   expect(out).toContain('7.50 EUR → 8.00 EUR');
 });
 
 test('a price that jumps ends with 2 and says which class, from and to, unless it is forced', async () => {
   const files = { 'old.yaml': POLICY, 'new.yaml': POLICY.replace('0.60', '600') };
-  expect(await desk(['policy', 'diff', 'old.yaml', 'new.yaml'], files)).toMatchObject({
+  expect(await limitEdits(['policy', 'diff', 'old.yaml', 'new.yaml'], files)).toMatchObject({
     code: 2,
     err: 'rate_per_minute of class large goes from 0.60 to 600.00: correct it, or say --force\n',
   });
-  expect(await desk(['policy', 'diff', 'old.yaml', 'new.yaml', '--force'], files)).toMatchObject({
+  expect(await limitEdits(['policy', 'diff', 'old.yaml', 'new.yaml', '--force'], files)).toMatchObject({
     code: 0,
     err: '',
     out: expect.stringContaining('0.60 → 600'),
@@ -134,12 +134,12 @@ test('a price version that allows its jump is not refused', async () => {
 
 test('a difference ends with 0, and with 2 where that was asked for', async () => {
   const files = { 'old.yaml': POLICY, 'new.yaml': POLICY.replace('shadow', 'warn') };
-  expect(await desk(['policy', 'diff', 'old.yaml', 'new.yaml'], files)).toMatchObject({
+  expect(await limitEdits(['policy', 'diff', 'old.yaml', 'new.yaml'], files)).toMatchObject({
     code: 0,
     out: expect.stringContaining('rules.tags.mode'),
   });
-  expect((await desk(['policy', 'diff', 'old.yaml', 'new.yaml', '--exit-code'], files)).code).toBe(2);
-  expect(await desk(['policy', 'diff', 'old.yaml', 'old.yaml', '--exit-code'], files)).toMatchObject({
+  expect((await limitEdits(['policy', 'diff', 'old.yaml', 'new.yaml', '--exit-code'], files)).code).toBe(2);
+  expect(await limitEdits(['policy', 'diff', 'old.yaml', 'old.yaml', '--exit-code'], files)).toMatchObject({
     code: 0,
     out: 'no difference\n',
   });
@@ -168,10 +168,10 @@ test('policy and limits are compared with those of a commit', async () => {
 test.each([
   [['old.yaml'], 'expected two files'],
   [['--base=--output=x'], 'expected a commit, branch or tag'],
-  [['--base=HEAD', 'old.yaml'], 'expected no files beside --base'],
+  [['--base=HEAD', 'old.yaml'], 'expected no files with --base'],
   [['old.yaml', 'invalid.yaml'], 'invalid.yaml:1:1'],
 ])('%j is refused', async (args, said) => {
-  const { code, err } = await desk(['policy', 'diff', ...args], {
+  const { code, err } = await limitEdits(['policy', 'diff', ...args], {
     'old.yaml': POLICY,
     'limits.yaml': LIMITS,
     'invalid.yaml': DIRECTORY,

@@ -18,7 +18,7 @@ async function house() {
 }
 
 async function diffed(bench: Awaited<ReturnType<typeof house>>, args: readonly string[]) {
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const before = JSON.stringify([...bench.store.dump()]);
   const code = await runCommand('policy diff', [...args, ...bench.flags.slice(2)], {
     ...io,

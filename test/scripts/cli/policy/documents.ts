@@ -37,7 +37,7 @@ export const project = (files: Readonly<Record<string, string>> = {}): string =>
   });
 
 /** Runs a command in such a project. */
-export const desk = (
+export const limitEdits = (
   args: readonly string[],
   files: Readonly<Record<string, string>> = {},
 ): Promise<DeskRun> => runDesk(args, project(files));

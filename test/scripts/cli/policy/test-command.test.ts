@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runDesk } from '../desk-run.ts';
-import { desk, POLICY, project } from './documents.ts';
+import { limitEdits, POLICY, project } from './documents.ts';
 
 const HEAD = `defaults:
   now: 2026-11-21T12:00Z
@@ -13,7 +13,7 @@ const fixtures = (...tests: readonly string[]): string =>
   `${HEAD}tests:\n${tests.map((each, index) => `  - { name: t${index}, ${each} }\n`).join('')}`;
 
 const run = (text: string, ...flags: string[]) =>
-  desk(['policy', 'test', ...flags], { 'policies/policy.test.yaml': text });
+  limitEdits(['policy', 'test', ...flags], { 'policies/policy.test.yaml': text });
 
 interface Difference {
   readonly what: string;
@@ -134,7 +134,7 @@ test.each([
 });
 
 test('problems of several files are told at once, and nothing runs', async () => {
-  const { code, err, out } = await desk(['policy', 'test'], {
+  const { code, err, out } = await limitEdits(['policy', 'test'], {
     'policies/a.test.yaml': 'tests: 5\n',
     'policies/tests/b.test.yaml': 'defaults: { nwo: x }\ntests: []\n',
   });
@@ -148,15 +148,17 @@ test('documents are those of the flags, else those that the file names from its 
     'more/x.test.yaml': `policy: ../candidate.yaml\n${fixtures(`${EVIL}, expect: rejected`)}`,
     'candidate.yaml': POLICY.replace('"golang:*"', '"evil:*"'),
   };
-  expect((await desk(['policy', 'test', 'more'], files)).code).toBe(2);
-  expect((await desk(['policy', 'test', 'more', '--policy', 'policies/policy.yaml'], files)).code).toBe(0);
+  expect((await limitEdits(['policy', 'test', 'more'], files)).code).toBe(2);
+  expect((await limitEdits(['policy', 'test', 'more', '--policy', 'policies/policy.yaml'], files)).code).toBe(
+    0,
+  );
 });
 
 test.each([
   ['nowhere.yaml', 'is not there'],
   ['empty', 'has no *.test.yaml'],
 ])('%s is refused', async (word, said) => {
-  const { code, err } = await desk(['policy', 'test', word], { 'empty/x.txt': '' });
+  const { code, err } = await limitEdits(['policy', 'test', word], { 'empty/x.txt': '' });
   expect(code).toBe(3);
   expect(err).toContain(said);
 });

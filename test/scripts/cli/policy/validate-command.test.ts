@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { DIRECTORY, desk, LIMITS, POLICY } from './documents.ts';
+import { DIRECTORY, LIMITS, limitEdits, POLICY } from './documents.ts';
 
 const validate = (policy: string, limits = LIMITS, ...flags: string[]) =>
-  desk(['policy', 'validate', ...flags], { 'policies/policy.yaml': policy, 'policies/limits.yaml': limits });
+  limitEdits(['policy', 'validate', ...flags], {
+    'policies/policy.yaml': policy,
+    'policies/limits.yaml': limits,
+  });
 
 const withRules = (...rules: readonly string[]): string =>
   `${POLICY.slice(0, POLICY.indexOf('rules:'))}rules:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`;
@@ -18,7 +21,7 @@ test('valid documents are summed up without a warning', async () => {
 });
 
 test('problems of all documents are told at once, each with its place', async () => {
-  const { code, err, out } = await desk(['policy', 'validate'], {
+  const { code, err, out } = await limitEdits(['policy', 'validate'], {
     'policies/policy.yaml': POLICY.replace('mode: enforce, on_missing', 'mode: hard, on_missing'),
     'policies/limits.yaml': LIMITS.replace('money: 7.50', 'money: -1'),
     'policies/directory.yaml': DIRECTORY.replace('path: acme }', 'path: 5 }'),

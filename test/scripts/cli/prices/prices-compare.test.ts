@@ -20,7 +20,7 @@ async function house() {
   ]);
   const run = async (name: string, bill: string | Uint8Array, ...args: string[]) => {
     writeFileSync(join(bench.folder, name), bill);
-    const { io, told } = bench.desk();
+    const { io, told } = bench.limitEdits();
     const command = listed('prices compare', [openLedger, bench.opening()]);
     const code = await command.run([name, '--month', '2026-11', ...args, ...bench.flags], io);
     expect(bench.stillOpen()).toBe(0);

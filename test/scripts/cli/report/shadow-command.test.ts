@@ -38,7 +38,7 @@ async function house() {
 type House = Awaited<ReturnType<typeof house>>;
 
 async function report(bench: House, ...args: string[]) {
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const code = await listed('report shadow', [openLedger, bench.opening()]).run(
     [...args, ...bench.flags],
     io,

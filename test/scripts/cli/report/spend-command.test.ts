@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import type { JobEnd } from '../../../../functions/core/ledger/ledger.ts';
-import { placeBy } from '../../../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
 import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { readDirectory } from '../../../../scripts/policy/read-documents.ts';
@@ -25,10 +25,10 @@ async function house() {
   await settle(3, 300);
   clock.advance(Date.UTC(2027, 0, 2) - clock.nowMs());
   const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
-  const placeOf = placeBy(readDirectory(`${folder}/directory.yaml`), 'UTC');
+  const placeOf = placeRecords(readDirectory(`${folder}/directory.yaml`), 'UTC');
   await rebuildUsage(store.dump(), { store: usage, clock, random: () => 0, placeOf, log: silentLog });
   return async (...args: string[]) => {
-    const { io, told } = bench.desk();
+    const { io, told } = bench.limitEdits();
     const open: ReturnType<typeof bench.opening> = async (...how) => ({
       ...(await bench.opening()(...how)),
       usage,
@@ -81,6 +81,6 @@ test('what cannot be meant is refused', async () => {
   await expect(run('--group', 'acme/payment')).rejects.toThrow('acme/payment');
   await expect(run('--all', '--group', 'acme/payment')).rejects.toThrow('acme/payment');
   await expect(run('--group', 'acme/payments', '--by', 'hour')).rejects.toThrow('--by: hours are kept');
-  await expect(run('--month', '2026-11', '--from', '2026-11-01')).rejects.toThrow('expected one of them');
+  await expect(run('--month', '2026-11', '--from', '2026-11-01')).rejects.toThrow('expected one');
   await expect(run('--all', '--by', 'day')).rejects.toThrow('there is no --by');
 });

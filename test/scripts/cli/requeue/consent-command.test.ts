@@ -18,7 +18,7 @@ function house(name = 'requeue consent') {
     write: async (name: string, value: string) => void kept.set(`${path}/${name}`, value),
   });
   const command = listed(name, [ssmSecretStore, store], [readStandardInput, () => 'not a token at all']);
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const run = (...args: string[]) => command.run([...args, ...bench.flags], { ...io, cwd: bench.folder });
   return { run, kept, told };
 }
@@ -37,7 +37,7 @@ test.each([
   [['acme/nobody', ...PATH, '--token-from', 'token'], /"acme\/nobody" is not in the directory/],
   [['101', '--tokens', 'requeue', '--token-from', 'token'], /--tokens "requeue"/],
   [['101', ...PATH], /--token-from is missing: expected a file with the token/],
-  [['101', ...PATH, '--token-from', '-'], /what was read is no token/],
+  [['101', ...PATH, '--token-from', '-'], /the input is not a token/],
 ])('%j keeps nothing and says why', async (args, says) => {
   const { run, kept } = house();
   const failing = run(...args);

@@ -17,7 +17,7 @@ const ENTRIES: readonly RequeueEntry[] = [
 
 async function list(requeue: readonly object[], ...args: string[]) {
   const bench = ledgerBench({ limits: [], policy: { requeue } });
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const open = bench.opening();
   const withLists: typeof open = async (...asked) => ({
     ...(await open(...asked)),
@@ -32,7 +32,7 @@ test('each group that agreed, with what waits and what became of the others', as
   const { code, out } = await list([{ group: 101, retries: 2, within: '1h' }]);
   expect(code).toBe(0);
   expect(out).toContain('acme/payments: 1 waiting, 2 in all');
-  expect(out).toMatch(/7 {2}retried +1 of 2 .*job 9: nobody has asked about it yet/);
+  expect(out).toMatch(/7 {2}retried +1 of 2 .*job 9: no admission request came yet/);
   expect(out).toMatch(/8 {2}waiting +0 of 2 .*GitLab answered 503/);
   const { groups } = JSON.parse((await list([{ group: 101, retries: 2, within: '1h' }], '--json')).out);
   expect(groups).toMatchObject([

@@ -9,15 +9,15 @@ type Beat = { readonly relayId: string; readonly atMs: number; readonly openStre
 
 /** Runs the command beside a ledger, with relays that sent these heartbeats. */
 async function ran(
-  { desk, opening, flags, stillOpen }: ReturnType<typeof ledgerBench>,
+  { limitEdits, opening, flags, stillOpen }: ReturnType<typeof ledgerBench>,
   args: readonly string[],
-  beats: readonly Beat[] = [],
+  heartbeats: readonly Beat[] = [],
 ) {
-  const { io, told } = desk();
+  const { io, told } = limitEdits();
   const plain = opening();
   const open: typeof plain = async (...asked) => ({
     ...(await plain(...asked)),
-    relayBeats: async () => beats,
+    relayBeats: async () => heartbeats,
   });
   const code = await command('reservations ls', [openLedger, open]).run([...args, ...flags], io);
   expect(stillOpen()).toBe(0);

@@ -100,7 +100,7 @@ test('the way of one group: held, reported, on, forced, and one command back', a
 
 test.each([
   ['rollout next', [], 'expected a group, or --all'],
-  ['rollout next', ['acme', '--all'], '--all "acme": expected no group beside it'],
+  ['rollout next', ['acme', '--all'], '--all "acme": expected no group'],
   ['rollout next', ['acme', '--class', 'security', ...WHY], '--class "security": expected cost, capacity'],
   ['rollout next', ['acme'], '--reason: expected why'],
   ['rollout next', ['acme/paymets', ...WHY], 'did you mean acme/payments?'],

@@ -17,7 +17,7 @@ async function bench() {
   await closeMonths(chain, 'instance', ['2026-10']);
   const open: OpenLedger = async (flags, io) => ({ ...(await house.opening()(flags, io)), chain });
   const run = async (what: 'verify' | 'closed', ...args: string[]) => {
-    const { io, told } = house.desk();
+    const { io, told } = house.limitEdits();
     const command = listed(`statement ${what}`, [openLedger, open]);
     return { code: await command.run([...args, ...house.flags], io), ...told };
   };

@@ -21,7 +21,7 @@ test.each([
   const bench = ledgerBench({});
   writeFileSync(join(bench.folder, 'bill.csv'), BILL);
   writeFileSync(join(bench.folder, 'token'), 'glpat-secret');
-  const { io } = bench.desk();
+  const { io } = bench.limitEdits();
   const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
   const open = async () => ({ ...(await bench.opening()({}, io)), usage });
   const command = listed(name, [openLedger, open]);

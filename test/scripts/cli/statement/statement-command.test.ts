@@ -67,7 +67,7 @@ async function house() {
 }
 
 async function run(bench: ReturnType<typeof ledgerBench>, ...args: string[]) {
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const env = { TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
   const code = await listed('statement', [openLedger, bench.opening()]).run([...args, ...bench.flags], {
     ...io,
@@ -158,7 +158,7 @@ describe('FOCUS 1.2', () => {
     const billed = rows.reduce((sum, row) => sum + Math.round(Number(row.BilledCost) * 1e6), 0);
     expect(billed).toBe(await settledOf(bench, '2026-11'));
     expect(rows.filter(({ ChargeClass }) => ChargeClass === 'Correction')).toHaveLength(1);
-    expect(rows.filter(({ x_LateTruth: late }) => late === 'true')).toHaveLength(1);
+    expect(rows.filter(({ x_LateFact: late }) => late === 'true')).toHaveLength(1);
   });
 });
 

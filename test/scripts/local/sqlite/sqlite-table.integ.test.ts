@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../../../functions/core/ledger/dynamo-store.ts';
 import { versioned } from '../../../../functions/core/store/operation.ts';
-import { openKept, openOwn } from '../../../../scripts/local/ledger-folder.ts';
+import { openOwnTable, openStoredTable } from '../../../../scripts/local/ledger-folder.ts';
 import { SqliteTable } from '../../../../scripts/local/sqlite-table.ts';
 import { ledgerContract } from '../../../functions/core/ledger/contract.ts';
 import { counter } from '../../../support/ledger/asks.ts';
@@ -118,13 +118,13 @@ test('whenever the program is killed, what it was told is written is there, and 
   `);
   let told = 0;
   while (told < 300) told = Number((await lines.next()).value);
-  expect(() => openOwn(dataDir, true)).toThrow(/is in use: another npm start runs here/);
+  expect(() => openOwnTable(dataDir, true)).toThrow(/is in use: another npm start runs here/);
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
   await gone;
   for (let line = await lines.next(); line.done !== true; line = await lines.next())
     told = Number(line.value);
-  const next = openOwn(dataDir, false);
+  const next = openOwnTable(dataDir, false);
   const left = await counted(next.table);
   expect(left).toBeGreaterThanOrEqual(told);
   await next.table.send('UpdateItem', add(1));
@@ -195,20 +195,22 @@ test('a file that is none of ours is refused with the remedy, and --fresh is the
   const dataDir = join(folder, 'foreign');
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, 'ledger.sqlite'), 'no database '.repeat(1_000));
-  expect(() => openOwn(dataDir, false)).toThrow(/ledger\.sqlite cannot be opened .* --fresh starts over/);
-  openOwn(dataDir, true).close();
-  openOwn(dataDir, false).close();
+  expect(() => openOwnTable(dataDir, false)).toThrow(
+    /ledger\.sqlite cannot be opened .* --fresh starts over/,
+  );
+  openOwnTable(dataDir, true).close();
+  openOwnTable(dataDir, false).close();
 });
 
 test('a command that has the file open sees it emptied, and goes on with it', async () => {
   const dataDir = join(folder, 'emptied');
-  const first = openOwn(dataDir, false);
+  const first = openOwnTable(dataDir, false);
   await first.table.send('UpdateItem', add(1));
   first.close();
   writeFileSync(join(dataDir, 'clock.json'), '{}');
-  const command = openKept(dataDir);
+  const command = openStoredTable(dataDir);
   if (command === undefined) throw new Error('the first one left a file');
-  const fresh = openOwn(dataDir, true);
+  const fresh = openOwnTable(dataDir, true);
   expect(await counted(command)).toBe(0);
   await command.send('UpdateItem', add(5));
   expect(await counted(fresh.table)).toBe(5);

@@ -207,7 +207,7 @@ test.each<[string, string, Asked?]>([
   ],
   [
     `${SUBJECTS}\ngroup/102,,money,5,month,80,4,`,
-    'line 2, soft_pct: soft_pct is 80 and soft is 4; leave one of them empty',
+    'line 2, soft_pct: soft_pct is 80 and soft is 4; leave one empty',
   ],
   [`${SUBJECTS}\ngroup/102,,money,5,month,,,Mars/Base`, "line 2, timezone: 'Mars/Base'; expected a zone"],
   [

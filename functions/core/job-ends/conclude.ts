@@ -1,16 +1,16 @@
-/** Writes verdicts into the ledger, some dozens at a time. The ledger decides if they still hold: others end the same jobs. */
+/** Writes actions into the ledger, some dozens at a time. The ledger decides if they still hold: others end the same jobs. */
 
-import { type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { type GitLabJob, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import type { EndOutcome, Ledger } from '../ledger/ledger.ts';
 import { inParts } from '../store/parts.ts';
+import type { JobAction } from './actions.ts';
 import type { ChargeOutcome } from './charge-bypass.ts';
-import type { JobVerdict } from './verdict.ts';
 
 /** Small enough to share hot counters with admissions, large enough that ten thousand ends take seconds. */
 const BATCH = 25;
 
 /** Charges bypassed jobs. One outcome per job, same order. */
-export type ChargeBypass = (truths: readonly JobTruth[]) => Promise<readonly ChargeOutcome[]>;
+export type ChargeBypass = (gitlabJobs: readonly GitLabJob[]) => Promise<readonly ChargeOutcome[]>;
 
 interface ConcludeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'release' | 'expire' | 'postpone'>;
@@ -26,37 +26,37 @@ export const newConcludeTally = () => ({
   ...{ bypass: 0, admittedYetFailed: [] as number[] },
 });
 
-export type VerdictWriter = ReturnType<typeof createVerdictWriter>;
+export type ActionWriter = ReturnType<typeof createActionWriter>;
 
-export function createVerdictWriter(deps: ConcludeDeps) {
-  let batch: JobVerdict[] = [];
+export function createActionWriter(deps: ConcludeDeps) {
+  let batch: JobAction[] = [];
   const flush = async (): Promise<void> => {
     const full = batch;
     batch = [];
     await concludeAll(full, deps);
   };
   return {
-    async take(verdict: JobVerdict): Promise<void> {
-      batch.push(verdict);
+    async take(action: JobAction): Promise<void> {
+      batch.push(action);
       if (batch.length >= BATCH) await flush();
     },
     flush,
   };
 }
 
-export async function concludeAll(verdicts: readonly JobVerdict[], deps: ConcludeDeps): Promise<boolean> {
+export async function concludeAll(actions: readonly JobAction[], deps: ConcludeDeps): Promise<boolean> {
   const before = deps.tally.undecided;
-  const acting = verdicts.filter((verdict) => verdict.do !== 'keep');
+  const acting = actions.filter((action) => action.do !== 'keep');
   for (const part of inParts(acting, BATCH)) await conclude(part, deps);
   return deps.tally.undecided === before;
 }
 
 async function conclude(
-  verdicts: readonly JobVerdict[],
+  actions: readonly JobAction[],
   { ledger, tally, chargeBypass, chargeUnknown: charge }: ConcludeDeps,
 ): Promise<void> {
-  const all = <Do extends JobVerdict['do']>(action: Do) =>
-    verdicts.filter((verdict): verdict is Extract<JobVerdict, { readonly do: Do }> => verdict.do === action);
+  const all = <Do extends JobAction['do']>(kind: Do) =>
+    actions.filter((action): action is Extract<JobAction, { readonly do: Do }> => action.do === kind);
   const write = async <Job>(
     outcome: 'settled' | 'released' | 'expired' | 'postponed',
     jobs: readonly Job[],
@@ -71,17 +71,17 @@ async function conclude(
   };
   const ends = all('settle').map(({ end }) => end);
   await write('settled', ends, (jobs) => ledger.settle(jobs));
-  const gone = all('release').map((verdict) => verdict.gone);
+  const gone = all('release').map((action) => action.gone);
   const released = await write('released', gone, (jobs) => ledger.release(jobs));
   for (const [index, { jobId, cause }] of gone.entries()) {
     // Only admitted jobs held amounts, and only the first release reports it.
     if (released[index] === 'applied' && cause === REJECTED_BY_ROUTER) tally.admittedYetFailed.push(jobId);
   }
-  const unknown = all('expire').map((verdict) => ({ ...verdict.gone, charge }));
+  const unknown = all('expire').map((action) => ({ ...action.gone, charge }));
   await write('expired', unknown, (jobs) => ledger.expire(jobs));
   const due = all('postpone').map(({ jobId, dueAtMs }) => ({ jobId, dueAtMs }));
   await write('postponed', due, (jobs) => ledger.postpone(jobs));
-  const untracked = all('charge').map(({ truth }) => truth);
+  const untracked = all('charge').map(({ gitlabJob }) => gitlabJob);
   const charged = untracked.length === 0 ? [] : await chargeBypass(untracked);
   tally.bypass += charged.filter((outcome) => outcome === 'bypass').length;
   tally.undecided += charged.filter((outcome) => outcome === 'undecided').length;

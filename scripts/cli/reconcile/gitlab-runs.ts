@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import {
   pageQuery,
-  patiently,
   type RestCallDeps,
   readPage,
   restCall,
+  retryWhenLimited,
 } from '../../../functions/core/gitlab/rest-call.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { RunOfJob } from '../audit/recompute/compare-charges.ts';
@@ -23,7 +23,10 @@ export async function* runsOf(
 ): AsyncGenerator<RunOfJob> {
   for await (const { id } of listed('/runners/all', {}, calls)) {
     const path = `/runners/${Number(id)}`;
-    const { body } = await patiently(() => restCall(path, new URLSearchParams(), calls), calls.clock.sleep);
+    const { body } = await retryWhenLimited(
+      () => restCall(path, new URLSearchParams(), calls),
+      calls.clock.sleep,
+    );
     const tags = isRecord(body) && Array.isArray(body.tag_list) ? body.tag_list.map(String) : [];
     for await (const job of listed(`${path}/jobs`, BY_ID, calls)) {
       const run = readRun(job, Number(id), tags);

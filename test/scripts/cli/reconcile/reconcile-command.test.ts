@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { GitLabError, type JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import { GitLabError, type GitLabJob } from '../../../../functions/core/gitlab/gitlab.ts';
 import type { RestCallDeps } from '../../../../functions/core/gitlab/rest-call.ts';
 import { createGitLab, type GitLab } from '../../../../functions/core/gitlab/rest-gitlab.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
@@ -10,7 +10,7 @@ import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { runCommand, surrounded } from '../stand-ins.ts';
 
 const TOKEN = 'glpat-secret';
-const ran = (jobId: number, seconds: number, more: Partial<JobTruth> = {}): JobTruth => ({
+const ran = (jobId: number, seconds: number, more: Partial<GitLabJob> = {}): GitLabJob => ({
   jobId,
   projectId: 1001,
   projectPath: 'acme/payments/checkout',
@@ -24,8 +24,8 @@ const ran = (jobId: number, seconds: number, more: Partial<JobTruth> = {}): JobT
 
 /** Two pages of one runner, newest first, and single jobs by id. */
 function aGitLab(
-  listed: readonly JobTruth[],
-  single: readonly JobTruth[] = [],
+  listed: readonly GitLabJob[],
+  single: readonly GitLabJob[] = [],
   failures: GitLabError[] = [],
 ) {
   const calls = { job: 0, lists: 0 };
@@ -67,7 +67,7 @@ const calledAs = (gitlab: GitLab) => (calls: RestCallDeps) => {
 async function run(which: 'reconcile' | 'proof', gitlab: GitLab, args: string[] = []) {
   const bench = await house();
   const before = JSON.stringify([...bench.store.dump()]);
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const waits: number[] = [];
   const surroundings = surrounded({
     ...{ open: bench.opening(), openToRepair: bench.opening(bench.store) },
@@ -92,7 +92,7 @@ async function run(which: 'reconcile' | 'proof', gitlab: GitLab, args: string[] 
 }
 
 const REJECTED = ran(4, 0, { status: 'failed', failureReason: 'job_router_failure' });
-const running = (jobId: number): JobTruth => {
+const running = (jobId: number): GitLabJob => {
   const { finishedAtMs: _, durationSeconds: __, ...rest } = ran(jobId, 0, { status: 'running' });
   return rest;
 };
@@ -130,7 +130,7 @@ async function mend(options: { agree?: boolean | undefined; args?: string[]; run
   const refused = { ...gitlab, runners: () => Promise.reject(new GitLabError('gitlab_refused', '403')) };
   const single = aGitLab([], [ran(1, 90), ran(2, 30), ran(4, 5)]).gitlab;
   const questions: string[] = [];
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const before = JSON.stringify([...bench.store.dump()]);
   const place = ['--gitlab', 'https://gitlab.example.com/', '--token-file', 'token'];
   const surroundings = surrounded({

@@ -2,14 +2,14 @@ import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { readWholeDirectory } from '../../../functions/core/directory/directory-part.ts';
 import { type LedgerClock, silentLog, systemClock } from '../../../functions/core/environment/environment.ts';
 import { createGitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
+import type { JobAction } from '../../../functions/core/job-ends/actions.ts';
+import { chargeBypass } from '../../../functions/core/job-ends/charge-bypass.ts';
+import { concludeAll, newConcludeTally } from '../../../functions/core/job-ends/conclude.ts';
+import type { FindingKind, ProofFinding } from '../../../functions/core/job-ends/enforcement-proof.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { CounterAmounts, Drift } from '../../../functions/core/ledger/ledger.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import { chargeBypass } from '../../../functions/core/truth/charge-bypass.ts';
-import { concludeAll, newConcludeTally } from '../../../functions/core/truth/conclude.ts';
-import type { FindingKind, ProofFinding } from '../../../functions/core/truth/enforcement-proof.ts';
-import type { JobVerdict } from '../../../functions/core/truth/verdict.ts';
-import { placeBy } from '../../../functions/core/usage/contribution.ts';
+import { placeRecords } from '../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../functions/core/usage/count-records.ts';
 import { counterName } from '../../../policies/claim.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
@@ -25,7 +25,7 @@ import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS, readRules } from '../rules-flags.ts';
 import { type Comparison, compareWithGitLab, type HoldComparison } from './compare-with-gitlab.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
-import { agreedTo, progressOf, watched } from './progress.ts';
+import { confirmOnTerminal, progressOf, watched } from './progress.ts';
 
 const FLAGS = {
   ...neededGitLab(),
@@ -54,7 +54,7 @@ back, or if it does not run.`,
   },
   examples: [`tollgate reconcile ${AT} --dry-run`, `tollgate reconcile ${AT} --since 7d --yes`],
   exits: {
-    0: 'no differences, or all of them repaired',
+    0: 'no differences, or all repaired',
     1: 'GitLab or the ledger does not answer',
     2: 'differences are left',
   },
@@ -65,29 +65,29 @@ back, or if it does not run.`,
     const rules = flags['charge-bypass']
       ? { ...readRules(flags, io), estimator: timeoutEstimator }
       : undefined;
-    const { comparison, verdicts } = await compare(flags, io);
+    const { comparison, actions } = await compare(flags, io);
     const differences = comparison.findings.filter(({ remedy }) => remedy !== 'none');
     if (!flags.json) io.out(`${proofText(comparison, io)}\n${findingsText(differences, io)}`);
     const printReport = (acted: ActReport | undefined): void => {
       if (flags.json) io.out(`${JSON.stringify({ ...comparison, ...(acted && { acted }) })}\n`);
       else if (acted) io.out(`\n${actReportText(acted, screenOf(io))}`);
     };
-    if (flags['dry-run'] || verdicts.length === 0) {
+    if (flags['dry-run'] || actions.length === 0) {
       printReport(undefined);
       return differences.length > 0 ? EXIT.wouldReject : EXIT.ok;
     }
-    const question = `Write what the sweep would do about ${verdicts.length} jobs?`;
+    const question = `Write what the sweep would do about ${actions.length} jobs?`;
     const remedy = 'reconcile: there is no terminal to ask; add --dry-run to look only, or --yes to write';
-    if (!flags.yes && !(await agreedTo(io, question, remedy))) {
+    if (!flags.yes && !(await confirmOnTerminal(io, question, remedy))) {
       printReport(undefined);
       return EXIT.wouldReject;
     }
     return withOpened(openToRepair, flags, io, async ({ store }) => {
       const clock = { ...systemClock, nowMs: io.nowMs };
-      const acted = await actOn(verdicts, store, clock, rules, comparison.runners === 'all');
+      const acted = await actOn(actions, store, clock, rules, comparison.runners === 'all');
       printReport(acted);
       const isComplete = acted.tally.undecided + acted.left.bypass + acted.left.expiry === 0;
-      return isComplete && verdicts.length === differences.length ? EXIT.ok : EXIT.wouldReject;
+      return isComplete && actions.length === differences.length ? EXIT.ok : EXIT.wouldReject;
     });
   },
 });
@@ -133,23 +133,23 @@ type ActReport = Awaited<ReturnType<typeof actOn>>;
  * @param seesAllJobs - false: a job that GitLab does not show may exist, so its hold stays
  */
 async function actOn(
-  verdicts: readonly JobVerdict[],
+  actions: readonly JobAction[],
   store: LedgerStore,
   clock: LedgerClock,
   rules: Rules | undefined,
   seesAllJobs: boolean,
 ) {
-  const bypass = verdicts.filter((verdict) => verdict.do === 'charge' && rules === undefined);
-  const expiry = verdicts.filter((verdict) => verdict.do === 'expire' && !seesAllJobs);
+  const bypass = actions.filter((action) => action.do === 'charge' && rules === undefined);
+  const expiry = actions.filter((action) => action.do === 'expire' && !seesAllJobs);
   const left = new Set([...bypass, ...expiry]);
-  const acting = verdicts.filter((verdict) => !left.has(verdict));
+  const acting = actions.filter((action) => !left.has(action));
   const tally = newConcludeTally();
   const ledger = createLedger({ store, clock });
   await concludeAll(acting, {
     ...{ ledger, tally, chargeUnknown: 'nothing' },
-    chargeBypass: async (truths) => {
-      if (rules === undefined) return truths.map(() => 'undecided');
-      return chargeBypass(truths, { ledger, currentRules: async () => rules, clock, log: silentLog });
+    chargeBypass: async (gitlabJobs) => {
+      if (rules === undefined) return gitlabJobs.map(() => 'undecided');
+      return chargeBypass(gitlabJobs, { ledger, currentRules: async () => rules, clock, log: silentLog });
     },
   });
   return { tally, left: { bypass: bypass.length, expiry: expiry.length } };
@@ -249,7 +249,7 @@ expired is neither compared nor repaired. Nothing is compared while the table ha
   },
   run: async ({ flags }, io) => {
     if (flags.usage && flags.repair)
-      throw new UsageError('--usage: mends usage, --repair counters; expected one of them');
+      throw new UsageError('--usage: mends usage, --repair counters; expected one');
     if (flags.yes && !flags.repair)
       throw new UsageError('--yes: belongs to --repair; without it nothing is changed that needs a yes');
     if (flags.usage) return rebuildAllUsage(flags, io);
@@ -263,7 +263,7 @@ expired is neither compared nor repaired. Nothing is compared while the table ha
       if (!flags.json) io.out(driftText(found, screenOf(io)));
       const question = `Set ${found.drift.length} counters to what their records make?`;
       const remedy = '--repair: there is no terminal to ask; add --yes to repair without asking';
-      if (!(await agreedTo(io, question, remedy))) return EXIT.wouldReject;
+      if (!(await confirmOnTerminal(io, question, remedy))) return EXIT.wouldReject;
     }
     // It counts again: moved counters are no drift any more.
     return finish(await recount(openToRepair, true, flags, io));
@@ -336,7 +336,7 @@ async function rebuildAllUsage(
     const directory = groups && (await readWholeDirectory(groups, { timeoutMs: TIMEOUT_MS }))?.directory;
     const clock: LedgerClock = { ...systemClock, nowMs: io.nowMs };
     const rebuilt = await rebuildUsage(watched(store, progressOf('items counted', io)).scan(), {
-      ...{ store: usage, clock, random: Math.random, placeOf: placeBy(directory, zone), log: silentLog },
+      ...{ store: usage, clock, random: Math.random, placeOf: placeRecords(directory, zone), log: silentLog },
     });
     const { records, changed, failed, passedOver } = rebuilt;
     const counts = [

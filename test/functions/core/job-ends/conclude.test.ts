@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../../functions/core/gitlab/gitlab.ts';
+import { chargeBypass } from '../../../../functions/core/job-ends/charge-bypass.ts';
+import { newConcludeTally } from '../../../../functions/core/job-ends/conclude.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { JobState } from '../../../../functions/core/ledger/ledger.ts';
-import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
-import { newConcludeTally } from '../../../../functions/core/truth/conclude.ts';
 import { anAsk, claim, counter } from '../../../support/ledger/asks.ts';
 import { endJobs } from '../../../support/ledger/end-jobs.ts';
-import { aTruth, type Books, books, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
+import { aGitLabJob, type Books, books, ranFor, STARTED_MS } from '../../../support/ledger/gitlab-jobs.ts';
 
 /** 600 held; a minute costs 60. */
 const ask = anAsk(1, [
@@ -55,18 +55,18 @@ const INTO: Record<JobState | 'none', (house: Books) => Promise<unknown>> = {
 };
 
 const EVENTS = {
-  pending: aTruth(1, { status: 'pending' }),
-  started: aTruth(1, { status: 'running', runnerId: 12, startedAtMs: STARTED_MS }),
+  pending: aGitLabJob(1, { status: 'pending' }),
+  started: aGitLabJob(1, { status: 'running', runnerId: 12, startedAtMs: STARTED_MS }),
   finished: ranFor(1, 90),
   'failed after 90 s': ranFor(1, 90, { status: 'failed', failureReason: 'script_failure' }),
   'canceled after 90 s': ranFor(1, 90, { status: 'canceled' }),
-  'canceled before start': aTruth(1, { status: 'canceled', finishedAtMs: STARTED_MS }),
-  'failed before start': aTruth(1, { status: 'failed', durationSeconds: 0 }),
-  skipped: aTruth(1, { status: 'skipped' }),
+  'canceled before start': aGitLabJob(1, { status: 'canceled', finishedAtMs: STARTED_MS }),
+  'failed before start': aGitLabJob(1, { status: 'failed', durationSeconds: 0 }),
+  skipped: aGitLabJob(1, { status: 'skipped' }),
   'rejected by the router': ranFor(1, 2, { status: 'failed', failureReason: 'job_router_failure' }),
-  'ended without a word on when': aTruth(1, { status: 'success' }),
-  'started and ended without a word on when': aTruth(1, { status: 'failed', startedAtMs: STARTED_MS }),
-} satisfies Record<string, JobTruth>;
+  'ended without a word on when': aGitLabJob(1, { status: 'success' }),
+  'started and ended without a word on when': aGitLabJob(1, { status: 'failed', startedAtMs: STARTED_MS }),
+} satisfies Record<string, GitLabJob>;
 
 type Event = keyof typeof EVENTS;
 
@@ -187,8 +187,8 @@ test('a bypass is charged to the counters its groups have by the rules, in the m
 test('a table that does not answer leaves every end undecided, to be said again', async () => {
   let silent = true;
   const house = books({ fault: () => (silent ? { kind: 'lost-before' } : undefined) });
-  const truths = [ranFor(1, 90), aTruth(2, { status: 'canceled' })];
-  expect(await chargeBypass(truths, house.deps)).toEqual(['undecided', 'never_ran']);
+  const gitlabJobs = [ranFor(1, 90), aGitLabJob(2, { status: 'canceled' })];
+  expect(await chargeBypass(gitlabJobs, house.deps)).toEqual(['undecided', 'never_ran']);
   const gone = { jobId: 2, cause: 'canceled' };
   expect(await house.ledger.release([gone])).toEqual(['undecided']);
   silent = false;

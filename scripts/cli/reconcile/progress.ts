@@ -44,7 +44,7 @@ export async function askOnTerminal(question: string): Promise<string | undefine
 }
 
 /** Asks for a `yes`. @param remedy - where there is no terminal. @returns true to go on; a no is printed. @throws {UsageError} */
-export async function agreedTo(io: TerminalIo, question: string, remedy: string): Promise<boolean> {
+export async function confirmOnTerminal(io: TerminalIo, question: string, remedy: string): Promise<boolean> {
   const answer = await standIn(io, askOnTerminal)(`${question} Type yes: `);
   if (answer === undefined) throw new UsageError(remedy);
   const isAgreed = answer.toLowerCase() === 'yes';

@@ -1,5 +1,5 @@
 /**
- * Every price list that was ever deployed, and since when it counted: what charges of a month are recomputed from. An edition is
+ * Every price list that was ever deployed, and since when it counted: what charges of a month are recomputed from. A price list is
  * kept under the hash of its text, once, however often it is deployed; the changes from one to another are a chain like statements.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -26,7 +26,7 @@ export interface SealedPriceChange {
   readonly sha256: string;
 }
 
-export type PriceEditionStore = ReturnType<typeof dynamoPriceEditions>;
+export type PriceListStore = ReturnType<typeof dynamoPriceLists>;
 
 const TIMEOUT_MS = 10_000;
 const TEXT = 'tx';
@@ -39,7 +39,7 @@ const PARTS_MAX = 20;
 const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Every method throws `ledger_unavailable` where the table gives no answer. */
-export function dynamoPriceEditions({ table, instance }: InstanceTable, partBytes: number = PART_BYTES) {
+export function dynamoPriceLists({ table, instance }: InstanceTable, partBytes: number = PART_BYTES) {
   const keys = ledgerKeys(instance);
   const failure = unavailable(table);
   const limit = (): TimeLimit => new TimeLimit(TIMEOUT_MS);
@@ -69,14 +69,14 @@ export function dynamoPriceEditions({ table, instance }: InstanceTable, partByte
   return {
     /** Writes nothing if these prices are already in force. @throws {Error} for more than {@link PARTS_MAX} parts. */
     async noteInForce(
-      edition: { readonly policyVersion: string; readonly text: string },
+      priceList: { readonly policyVersion: string; readonly text: string },
       nowMs: number,
     ): Promise<'known' | 'noted'> {
-      const { policyVersion, text } = edition;
+      const { policyVersion, text } = priceList;
       const editionSha256 = textSha256(text);
       const before = await last();
       if (before?.change.editionSha256 === editionSha256) return 'known';
-      // The edition first: a change never names what is not there.
+      // The price list first: a change never names what is not there.
       await keep(editionSha256, text);
       const number = (before?.change.number ?? 0) + 1;
       const change = { number, seenAtMs: nowMs, policyVersion, editionSha256 };

@@ -11,8 +11,8 @@ interface TellOwnerDeps {
   readonly origin: string | undefined;
 }
 
-/** `told-before`: sent within the last hour already. */
-export type ReportSender = (message: OwnerMessage) => Promise<'sent' | 'told-before'>;
+/** `sent-before`: sent within the last hour already. */
+export type ReportSender = (message: OwnerMessage) => Promise<'sent' | 'sent-before'>;
 
 const QUIET_MS = 3_600_000;
 /** Longer than a delivery: of two concurrent calls one sends. */
@@ -23,15 +23,15 @@ const TIMEOUT_MS = 2_000;
 const OWNER_CHARACTERS_MAX = 100;
 
 /** Sends at most one message per subject and hour; a failed one does not count. Throws like {@link Notifier.send}. */
-export function tellOwnerBy({ notify, ledger, origin }: TellOwnerDeps): ReportSender {
+export function createOwnerNotifier({ notify, ledger, origin }: TellOwnerDeps): ReportSender {
   const isNew = async (name: readonly string[], ttlMs: number): Promise<boolean> => {
     const [first] = await ledger.announceOnce([JSON.stringify(name)], { ttlMs, timeoutMs: TIMEOUT_MS });
     return first !== false;
   };
   return async (message) => {
     const key = ['shadow-report', message.subject];
-    if (!(await isNew(key, ASKING_MS))) return 'told-before';
-    if (!(await isNew([...key, 'sending'], SENDING_MS))) return 'told-before';
+    if (!(await isNew(key, ASKING_MS))) return 'sent-before';
+    if (!(await isNew([...key, 'sending'], SENDING_MS))) return 'sent-before';
     await notify.send(reportOf(message, origin));
     await isNew(key, QUIET_MS);
     return 'sent';

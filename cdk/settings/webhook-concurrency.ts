@@ -8,5 +8,5 @@ const START_SECONDS = 0.5;
 export const JOBS_PER_SECOND = { min: 1, max: 250, fallback: 1 } as const;
 
 /** Above this concurrency Lambda answers 429. GitLab repeats no webhook, and disables a hook after four such answers in a row. */
-export const webhooksAtOnce = (jobsPerSecond: number): number =>
+export const webhookConcurrency = (jobsPerSecond: number): number =>
   Math.ceil(jobsPerSecond * BURST * DELIVERIES_PER_JOB * START_SECONDS);

@@ -1,12 +1,12 @@
 import { atOnce } from '../../../functions/core/environment/environment.ts';
-import { GitLabError, type JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
-import { patiently } from '../../../functions/core/gitlab/rest-call.ts';
+import { GitLabError, type GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { retryWhenLimited } from '../../../functions/core/gitlab/rest-call.ts';
 import type { GitLab } from '../../../functions/core/gitlab/rest-gitlab.ts';
+import { enforcementProof, unadmittedShare } from '../../../functions/core/job-ends/enforcement-proof.ts';
 import type { ControllerScope } from '../../../functions/core/ledger/controller.ts';
 import type { JobRecord } from '../../../functions/core/ledger/ledger.ts';
 import { isLive } from '../../../functions/core/ledger/settle.ts';
 import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
-import { enforcementProof, unadmittedShare } from '../../../functions/core/truth/enforcement-proof.ts';
 
 interface CompareOptions {
   /** Unix ms: live jobs, and those that were decided or ended since. */
@@ -32,30 +32,30 @@ const AT_ONCE = 4;
 export async function compareWithGitLab(store: LedgerStore, gitlab: GitLab, options: CompareOptions) {
   const { sinceMs, nowMs, scope } = options;
   const records = await recentRecords(store, sinceMs);
-  const truths = new Map<number, JobTruth | undefined>();
+  const gitlabJobs = new Map<number, GitLabJob | undefined>();
   // Lists first, because one call covers many jobs; then one call per missing job.
-  const runners = await listJobs(truths, gitlab, options);
-  const missing = [...records.values()].filter(({ jobId }) => !truths.has(jobId));
+  const runners = await listJobs(gitlabJobs, gitlab, options);
+  const missing = [...records.values()].filter(({ jobId }) => !gitlabJobs.has(jobId));
   const askable = missing.filter(({ facts }) => facts.projectId !== undefined).slice(0, ASKED_MAX);
   await atOnce(askable, AT_ONCE, async ({ jobId, facts: { projectId = 0 } }) => {
-    truths.set(jobId, await counted(() => gitlab.job(projectId, jobId), options));
+    gitlabJobs.set(jobId, await counted(() => gitlab.job(projectId, jobId), options));
   });
   // Jobs that only GitLab has may be older or new: bypassed only without a record.
-  const others = [...truths.keys()].filter((jobId) => !records.has(jobId));
+  const others = [...gitlabJobs.keys()].filter((jobId) => !records.has(jobId));
   for (let from = 0; from < others.length; from += READ_BATCH) {
     const batch = others.slice(from, from + READ_BATCH);
     const found = await store.readRecords(batch, { timeoutMs: READ_TIMEOUT_MS });
     for (const record of found) if (record !== undefined) records.set(record.jobId, record);
   }
-  const jobs = [...truths].map(([jobId, truth]) => ({ record: records.get(jobId), truth }));
-  const { figures, findings, verdicts } = enforcementProof(jobs, nowMs, scope);
+  const jobs = [...gitlabJobs].map(([jobId, gitlabJob]) => ({ record: records.get(jobId), gitlabJob }));
+  const { figures, findings, actions } = enforcementProof(jobs, nowMs, scope);
   const comparison = {
     ...{ sinceMs, figures, runners, unasked: missing.length - askable.length },
     findings: [...findings].sort((a, b) => a.kind.localeCompare(b.kind, 'en') || a.jobId - b.jobId),
     // Of the jobs that ran; only where the runners' jobs could be listed in full.
     ...(runners === 'all' && { unadmittedShare: unadmittedShare(figures) }),
   };
-  return { comparison, verdicts };
+  return { comparison, actions };
 }
 
 async function recentRecords(store: LedgerStore, sinceMs: number): Promise<Map<number, JobRecord>> {
@@ -77,7 +77,7 @@ type Calls = Pick<CompareOptions, 'sleep' | 'onCall'>;
 
 /** @returns `refused` if the token may not list runners. */
 async function listJobs(
-  truths: Map<number, JobTruth | undefined>,
+  gitlabJobs: Map<number, GitLabJob | undefined>,
   gitlab: GitLab,
   { sinceMs, ...calls }: CompareOptions,
 ): Promise<'all' | 'refused'> {
@@ -90,7 +90,8 @@ async function listJobs(
   }
   await atOnce(runnerIds, AT_ONCE, async (runnerId) => {
     for await (const { jobs } of pagesOf((from) => gitlab.listJobs(`runners/${runnerId}`, from), calls)) {
-      for (const truth of jobs) if (lastHeardMs(truth) >= sinceMs) truths.set(truth.jobId, truth);
+      for (const gitlabJob of jobs)
+        if (lastHeardMs(gitlabJob) >= sinceMs) gitlabJobs.set(gitlabJob.jobId, gitlabJob);
       const oldest = jobs.at(-1);
       // Newest first by id, so the first old page is the last one needed.
       if (oldest !== undefined && createdMs(oldest) < sinceMs) return;
@@ -112,14 +113,14 @@ export async function* pagesOf<Page extends { readonly next?: string }>(
   } while (page !== undefined);
 }
 
-const createdMs = ({ createdAtMs, startedAtMs }: JobTruth): number =>
+const createdMs = ({ createdAtMs, startedAtMs }: GitLabJob): number =>
   createdAtMs ?? startedAtMs ?? Number.POSITIVE_INFINITY;
 
-const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: JobTruth): number =>
+const lastHeardMs = ({ finishedAtMs, startedAtMs, createdAtMs }: GitLabJob): number =>
   finishedAtMs ?? startedAtMs ?? createdAtMs ?? Number.POSITIVE_INFINITY;
 
 export const counted = <Answer>(call: () => Promise<Answer>, { sleep, onCall }: Calls): Promise<Answer> =>
-  patiently(() => {
+  retryWhenLimited(() => {
     onCall();
     return call();
   }, sleep);

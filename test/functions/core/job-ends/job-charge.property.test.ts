@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { chargeLines } from '../../../../functions/core/job-ends/job-charge.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
-import { chargeLines } from '../../../../functions/core/truth/job-charge.ts';
 import { anAsk, claim, counter, someFacts } from '../../../support/ledger/asks.ts';
 import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';

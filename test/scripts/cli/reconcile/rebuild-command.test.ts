@@ -24,7 +24,7 @@ async function drift(store: LedgerStore): Promise<void> {
 }
 
 async function run(bench: Awaited<ReturnType<typeof house>>, args: string[], agrees?: boolean) {
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   let asked = 0;
   const answer = () => {
     asked += 1;
@@ -71,7 +71,7 @@ test('--usage counts what usage lacks, touches no counter, and finds nothing the
   const bench = await house(true);
   const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
   const open = bench.opening(bench.store);
-  const { io, told } = bench.desk();
+  const { io, told } = bench.limitEdits();
   const openToRepair: OpenLedger = async (flags, opening) => ({ ...(await open(flags, opening)), usage });
   const run = (...args: string[]) => runCommand('rebuild', args, { ...io, ...surrounded({ openToRepair }) });
   expect(await run('--usage', '--zone', 'Europe/Berlin')).toBe(EXIT.ok);

@@ -15,16 +15,16 @@ import type { Directory } from '../../../policies/directory.ts';
 import { isRecord, parsedJson } from '../../../policies/document/reading.ts';
 import { placementOf } from '../../../policies/placement.ts';
 import type { LedgerClock, Log } from '../environment/environment.ts';
-import { JOB_STATUSES, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { type GitLabJob, JOB_STATUSES, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import { isId } from '../gitlab/job-reader.ts';
 import type { DueJob, EndOutcome, GoneJob, JobEnd, JobRecord, Ledger } from '../ledger/ledger.ts';
 import { isLive } from '../ledger/settle.ts';
+import { endOfJob } from './actions.ts';
 import { type EndedOutcome, endEach } from './charge-bypass.ts';
-import { endOfJob } from './verdict.ts';
 
 export interface WebhookHint {
   readonly groupId: number;
-  readonly truth: JobTruth;
+  readonly gitlabJob: GitLabJob;
 }
 
 export interface HintDeps {
@@ -67,8 +67,8 @@ export async function applyHints(hints: readonly WebhookHint[], deps: HintDeps) 
 
 /** Undefined: it has not ended, or how long it ran is not said. */
 function toChange(hint: WebhookHint, nowMs: number): HintedChange | undefined {
-  const { jobId } = hint.truth;
-  const what = endOfJob(hint.truth, nowMs);
+  const { jobId } = hint.gitlabJob;
+  const what = endOfJob(hint.gitlabJob, nowMs);
   if (what.kind === 'ran') return { hint, call: 'settle', job: what.end };
   if (what.kind !== 'gone') return undefined;
   return what.cause === REJECTED_BY_ROUTER
@@ -125,7 +125,7 @@ export const rootGroupId = ({ facts: { rootId, groupIds } }: JobRecord): number 
 function isPossible(change: HintedChange, { decidedAtMs }: JobRecord, nowMs: number): boolean {
   const [earliestMs, latestMs] = [decidedAtMs - SKEW_MS, nowMs + SKEW_MS];
   const end = change.call === 'settle' ? change.job : undefined;
-  const { startedAtMs, finishedAtMs } = change.hint.truth;
+  const { startedAtMs, finishedAtMs } = change.hint.gitlabJob;
   return (
     [startedAtMs, finishedAtMs, end?.endedAtMs].every(
       (atMs) => atMs === undefined || (atMs >= earliestMs && atMs <= latestMs),
@@ -136,19 +136,19 @@ function isPossible(change: HintedChange, { decidedAtMs }: JobRecord, nowMs: num
 /** Long labels must not make an item that the table refuses. */
 const TEXT_CHARACTERS_MAX = 8_192;
 
-export function hintText({ groupId, truth }: WebhookHint): string {
-  const text = JSON.stringify({ groupId, ...truth });
+export function hintText({ groupId, gitlabJob }: WebhookHint): string {
+  const text = JSON.stringify({ groupId, ...gitlabJob });
   if (text.length <= TEXT_CHARACTERS_MAX) return text;
-  const { ref, environment, jobStage, runnerTags, jobName, projectPath, ...facts } = truth;
+  const { ref, environment, jobStage, runnerTags, jobName, projectPath, ...facts } = gitlabJob;
   return JSON.stringify({ groupId, ...facts });
 }
 
 export function parseHintText(text: string): WebhookHint | undefined {
   const value = parsedJson(text);
   if (!isRecord(value)) return undefined;
-  const { groupId, ...truth } = value;
-  const { jobId, projectId, status } = truth;
+  const { groupId, ...gitlabJob } = value;
+  const { jobId, projectId, status } = gitlabJob;
   if (!isId(groupId) || !isId(jobId) || !isId(projectId)) return undefined;
   if (!JOB_STATUSES.some((each) => each === status)) return undefined;
-  return { groupId, truth: truth as unknown as JobTruth };
+  return { groupId, gitlabJob: gitlabJob as unknown as GitLabJob };
 }

@@ -1,12 +1,12 @@
 /** Decides about a hold from GitLab's job outcome. Pure: nothing is freed before GitLab was asked. */
 
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { type GitLabErrorCode, isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { type GitLabErrorCode, type GitLabJob, isTerminal, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import { GRACE_SECONDS } from '../ledger/hold-job.ts';
 import type { GoneJob, JobEnd, JobRecord } from '../ledger/ledger.ts';
 import { isLive, settleMove } from '../ledger/settle.ts';
 
-type Verdict =
+type HoldAction =
   | { readonly do: 'settle'; readonly end: JobEnd }
   | { readonly do: 'release'; readonly gone: GoneJob }
   | { readonly do: 'expire'; readonly gone: GoneJob }
@@ -14,30 +14,32 @@ type Verdict =
   | { readonly do: 'keep'; readonly jobId: number };
 
 /** A decision about any job. `charge`: it ran and has no record. */
-export type JobVerdict = Verdict | { readonly do: 'charge'; readonly truth: JobTruth };
+export type JobAction = HoldAction | { readonly do: 'charge'; readonly gitlabJob: GitLabJob };
 
 /** On top of timeout and grace: what a webhook and this sweep's own minute take. */
 const SLACK_SECONDS = 60;
 /** A job that ran past its time is asked about again and again, but never in the same minute. */
 const AHEAD_MS_MIN = 60_000;
 
-export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: number): Verdict {
+export function actionForHold(hold: LiveHold, gitlabJob: GitLabJob | undefined, nowMs: number): HoldAction {
   const { jobId } = hold;
   const due = hold.dueAtMs <= nowMs;
-  if (truth === undefined) {
+  if (gitlabJob === undefined) {
     // A new job may not have reached the replica that answers, and a token without access to a project sees a 404, too.
     return due ? { do: 'expire', gone: { jobId, cause: 'unknown_to_gitlab' } } : { do: 'keep', jobId };
   }
-  const what = endOfJob(truth, nowMs);
+  const what = endOfJob(gitlabJob, nowMs);
   switch (what.kind) {
     case 'ran':
       return { do: 'settle', end: { ...what.end, final: true } };
     case 'gone':
-      return { do: 'release', gone: { jobId, cause: truth.failureReason ?? what.cause } };
+      return { do: 'release', gone: { jobId, cause: gitlabJob.failureReason ?? what.cause } };
     case 'unclear':
-      return { do: 'settle', end: unclearEnd(truth, hold.estimateSeconds, nowMs) };
+      return { do: 'settle', end: unclearEnd(gitlabJob, hold.estimateSeconds, nowMs) };
     case 'open':
-      return due ? { do: 'postpone', jobId, dueAtMs: nextDueMs(hold, truth, nowMs) } : { do: 'keep', jobId };
+      return due
+        ? { do: 'postpone', jobId, dueAtMs: nextDueMs(hold, gitlabJob, nowMs) }
+        : { do: 'keep', jobId };
   }
 }
 
@@ -56,37 +58,42 @@ export function verdictOf(hold: LiveHold, truth: JobTruth | undefined, nowMs: nu
  * | no such job | HELD, RUNNING, and due | EXPIRED |
  * | anything else | any, or none | unchanged |
  */
-export function verdictOn(
+export function actionForJob(
   record: JobRecord | undefined,
-  truth: JobTruth | undefined,
+  gitlabJob: GitLabJob | undefined,
   nowMs: number,
-): JobVerdict {
+): JobAction {
   const hold = toLiveHold(record);
-  if (hold !== undefined) return verdictOf(hold, truth, nowMs);
-  const keep = { do: 'keep', jobId: record?.jobId ?? truth?.jobId ?? 0 } as const;
-  const end = truth && endCharged(truth, record, nowMs);
-  if (truth === undefined || end === undefined) return keep;
-  if (record === undefined) return { do: 'charge', truth };
+  if (hold !== undefined) return actionForHold(hold, gitlabJob, nowMs);
+  const keep = { do: 'keep', jobId: record?.jobId ?? gitlabJob?.jobId ?? 0 } as const;
+  const end = gitlabJob && endCharged(gitlabJob, record, nowMs);
+  if (gitlabJob === undefined || end === undefined) return keep;
+  if (record === undefined) return { do: 'charge', gitlabJob };
   return settleMove(record, end, nowMs).record === undefined ? keep : { do: 'settle', end };
 }
 
-function endCharged(truth: JobTruth, record: JobRecord | undefined, nowMs: number): JobEnd | undefined {
-  const what = endOfJob(truth, nowMs);
+function endCharged(gitlabJob: GitLabJob, record: JobRecord | undefined, nowMs: number): JobEnd | undefined {
+  const what = endOfJob(gitlabJob, nowMs);
   if (what.kind === 'ran') return { ...what.end, final: true };
   // A job that never ran costs nothing, also if a webhook reported that it ran.
   if (what.kind !== 'gone' || record?.state !== 'SETTLED' || record.durationSeconds === 0) return undefined;
-  return { jobId: truth.jobId, durationSeconds: 0, endedAtMs: truth.finishedAtMs ?? nowMs, final: true };
+  return {
+    jobId: gitlabJob.jobId,
+    durationSeconds: 0,
+    endedAtMs: gitlabJob.finishedAtMs ?? nowMs,
+    final: true,
+  };
 }
 
 /** It ran with an unknown duration: its estimate is charged, because there is no other source. */
-const unclearEnd = (truth: JobTruth, durationSeconds: number, nowMs: number): JobEnd => ({
-  jobId: truth.jobId,
+const unclearEnd = (gitlabJob: GitLabJob, durationSeconds: number, nowMs: number): JobEnd => ({
+  jobId: gitlabJob.jobId,
   durationSeconds,
-  endedAtMs: truth.finishedAtMs ?? nowMs,
-  ...startFields(truth),
+  endedAtMs: gitlabJob.finishedAtMs ?? nowMs,
+  ...startFields(gitlabJob),
 });
 
-function nextDueMs(hold: LiveHold, { status, startedAtMs }: JobTruth, nowMs: number): number {
+function nextDueMs(hold: LiveHold, { status, startedAtMs }: GitLabJob, nowMs: number): number {
   if (status !== 'running' && status !== 'canceling') return nowMs + waitingMs(nowMs - hold.decidedAtMs);
   const longestSeconds = hold.timeoutSeconds + GRACE_SECONDS + SLACK_SECONDS;
   return Math.max((startedAtMs ?? hold.decidedAtMs) + longestSeconds * 1000, nowMs + AHEAD_MS_MIN);
@@ -145,14 +152,14 @@ export type EndOfJob =
  * `running` is `open`: GitLab calls a job running once a runner has picked it up, before the router asks about it. A record made of that
  * word would answer the question, and no limit would ever refuse the job.
  */
-export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
-  const { jobId, status, startedAtMs, finishedAtMs, failureReason } = truth;
+export function endOfJob(gitlabJob: GitLabJob, nowMs: number): EndOfJob {
+  const { jobId, status, startedAtMs, finishedAtMs, failureReason } = gitlabJob;
   if (!isTerminal(status)) return { kind: 'open' };
   // It did have a runner for a moment, and so a start and a duration.
   if (status === 'failed' && failureReason === REJECTED_BY_ROUTER) {
     return { kind: 'gone', cause: REJECTED_BY_ROUTER };
   }
-  const durationSeconds = jobSeconds(truth);
+  const durationSeconds = jobSeconds(gitlabJob);
   if (startedAtMs === undefined && !(durationSeconds !== undefined && durationSeconds > 0)) {
     return status === 'success' ? { kind: 'unclear' } : { kind: 'gone', cause: status };
   }
@@ -162,20 +169,20 @@ export function endOfJob(truth: JobTruth, nowMs: number): EndOfJob {
   return {
     kind: 'ran',
     end: {
-      ...{ jobId, durationSeconds, endedAtMs, ...startFields(truth) },
+      ...{ jobId, durationSeconds, endedAtMs, ...startFields(gitlabJob) },
       ...(status !== 'skipped' && { outcome: status }),
     },
   };
 }
 
-const startFields = ({ runnerId, retryCount, queuedSeconds }: JobTruth) =>
+const startFields = ({ runnerId, retryCount, queuedSeconds }: GitLabJob) =>
   withoutAbsent({
     ...{ runnerId, retryCount },
     queuedSeconds: queuedSeconds === undefined ? undefined : Math.round(queuedSeconds),
   });
 
 /** GitLab's count, else from start to finish; a clock that went backwards makes 0 of it. Undefined while it runs. */
-export function jobSeconds({ durationSeconds, startedAtMs, finishedAtMs }: JobTruth): number | undefined {
+export function jobSeconds({ durationSeconds, startedAtMs, finishedAtMs }: GitLabJob): number | undefined {
   if (durationSeconds !== undefined) return Math.max(0, durationSeconds);
   if (startedAtMs === undefined || finishedAtMs === undefined) return undefined;
   return Math.max(0, finishedAtMs - startedAtMs) / 1000;

@@ -1,10 +1,10 @@
 /** Compares records with GitLab, job by job: rejected jobs failed, admitted ones ran, and every job that ran was seen. Pure. */
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { isTerminal, type JobTruth, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
+import { type GitLabJob, isTerminal, REJECTED_BY_ROUTER } from '../gitlab/gitlab.ts';
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
 import type { JobRecord } from '../ledger/ledger.ts';
 import { isLive, wasRejected } from '../ledger/settle.ts';
-import { type JobVerdict, jobSeconds, verdictOn } from './verdict.ts';
+import { actionForJob, type JobAction, jobSeconds } from './actions.ts';
 
 export type FindingKind =
   | 'rejected_ran'
@@ -30,18 +30,18 @@ type ProofFigures = Readonly<typeof NO_FIGURES>;
 
 interface ComparedJob {
   readonly record?: JobRecord | undefined;
-  readonly truth?: JobTruth | undefined;
+  readonly gitlabJob?: GitLabJob | undefined;
 }
 
-/** @returns `verdicts`: the sweep's own, of the findings that have a remedy */
+/** @returns `actions`: the sweep's own, of the findings that have a remedy */
 export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number, scope?: ControllerScope) {
   const findings: ProofFinding[] = [];
-  const verdicts: JobVerdict[] = [];
+  const actions: JobAction[] = [];
   const figures = { ...NO_FIGURES };
-  for (const { record, truth } of jobs) {
+  for (const { record, gitlabJob } of jobs) {
     figures.compared += 1;
-    const ran = truth !== undefined && hasRun(truth);
-    if (ran && record === undefined && isOutOfScope(truth, scope, nowMs)) {
+    const ran = gitlabJob !== undefined && hasRun(gitlabJob);
+    if (ran && record === undefined && isOutOfScope(gitlabJob, scope, nowMs)) {
       figures.outOfScope += 1;
       continue;
     }
@@ -55,34 +55,34 @@ export function enforcementProof(jobs: Iterable<ComparedJob>, nowMs: number, sco
       if (record === undefined || rejected || record.unchecked === 'bypass') figures.unadmitted += 1;
       else figures.admittedRan += 1;
     }
-    const verdict = verdictOn(record, truth, nowMs);
-    const kind = findKind(record, truth, verdict);
+    const action = actionForJob(record, gitlabJob, nowMs);
+    const kind = findKind(record, gitlabJob, action);
     if (kind === undefined) continue;
-    const remedy = findRemedy(record, truth, verdict);
-    findings.push(toFinding(kind, remedy, { record, truth }));
-    if (remedy !== 'wait' && remedy !== 'none') verdicts.push(verdict);
+    const remedy = findRemedy(record, gitlabJob, action);
+    findings.push(toFinding(kind, remedy, { record, gitlabJob }));
+    if (remedy !== 'wait' && remedy !== 'none') actions.push(action);
   }
-  return { figures, findings, verdicts };
+  return { figures, findings, actions };
 }
 
 export const unadmittedShare = ({ ran, unadmitted }: ProofFigures): number =>
   ran === 0 ? 0 : unadmitted / ran;
 
 /** GitLab shows a rejected job as running for a moment, so its failure reason decides, not its times. */
-const hasRun = ({ status, startedAtMs, failureReason }: JobTruth): boolean =>
+const hasRun = ({ status, startedAtMs, failureReason }: GitLabJob): boolean =>
   failureReason !== REJECTED_BY_ROUTER &&
   (status === 'running' || status === 'canceling' || status === 'success' || startedAtMs !== undefined);
 
-function toFinding(kind: FindingKind, remedy: Remedy, { record, truth }: ComparedJob) {
+function toFinding(kind: FindingKind, remedy: Remedy, { record, gitlabJob }: ComparedJob) {
   return {
-    ...{ kind, remedy, jobId: record?.jobId ?? truth?.jobId ?? 0 },
+    ...{ kind, remedy, jobId: record?.jobId ?? gitlabJob?.jobId ?? 0 },
     ...withoutAbsent({
-      projectId: record?.facts.projectId ?? truth?.projectId,
-      projectPath: truth?.projectPath ?? record?.facts.projectPath,
+      projectId: record?.facts.projectId ?? gitlabJob?.projectId,
+      projectPath: gitlabJob?.projectPath ?? record?.facts.projectPath,
       state: record?.state,
-      status: truth?.status,
+      status: gitlabJob?.status,
       chargedSeconds: record?.durationSeconds,
-      ranSeconds: truth && jobSeconds(truth),
+      ranSeconds: gitlabJob && jobSeconds(gitlabJob),
     }),
   };
 }
@@ -90,37 +90,41 @@ function toFinding(kind: FindingKind, remedy: Remedy, { record, truth }: Compare
 /** Undefined: both sides say the same, or nothing that could be compared. */
 function findKind(
   record: JobRecord | undefined,
-  truth: JobTruth | undefined,
-  verdict: JobVerdict,
+  gitlabJob: GitLabJob | undefined,
+  action: JobAction,
 ): FindingKind | undefined {
   // GitLab forgets jobs of deleted projects: only a hold is worth asking about.
-  if (truth === undefined) return record !== undefined && isLive(record) ? 'gone' : undefined;
-  const ran = hasRun(truth);
+  if (gitlabJob === undefined) return record !== undefined && isLive(record) ? 'gone' : undefined;
+  const ran = hasRun(gitlabJob);
   if (record === undefined) return ran ? 'unseen' : undefined;
   if (wasRejected(record)) return ran ? 'rejected_ran' : undefined;
-  const differs = verdict.do === 'settle' || verdict.do === 'release';
+  const differs = action.do === 'settle' || action.do === 'release';
   if (isLive(record)) {
     if (!differs) return undefined;
     if (ran) return 'ended';
-    return truth.failureReason === REJECTED_BY_ROUTER ? 'admitted_rejected' : 'never_started';
+    return gitlabJob.failureReason === REJECTED_BY_ROUTER ? 'admitted_rejected' : 'never_started';
   }
   if (ran && record.state !== 'SETTLED') return 'released_ran';
   if (!differs) return undefined;
   return ran ? 'duration' : 'admitted_rejected';
 }
 
-function findRemedy(record: JobRecord | undefined, truth: JobTruth | undefined, verdict: JobVerdict): Remedy {
-  switch (verdict.do) {
+function findRemedy(
+  record: JobRecord | undefined,
+  gitlabJob: GitLabJob | undefined,
+  action: JobAction,
+): Remedy {
+  switch (action.do) {
     case 'settle':
       return record === undefined || isLive(record) || record.state === 'REJECTED' ? 'settle' : 'correct';
     case 'release':
     case 'expire':
-      return verdict.do;
+      return action.do;
     case 'charge':
       return 'charge as bypass';
     case 'postpone':
       return 'wait';
     case 'keep':
-      return truth !== undefined && isTerminal(truth.status) ? 'none' : 'wait';
+      return gitlabJob !== undefined && isTerminal(gitlabJob.status) ? 'none' : 'wait';
   }
 }

@@ -1,8 +1,8 @@
 import type { Log } from '../../../functions/core/environment/environment.ts';
-import type { JobTruth } from '../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../functions/core/gitlab/gitlab.ts';
+import { type HintDeps, hintText } from '../../../functions/core/job-ends/webhook-hints.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../functions/core/ledger/ledger.ts';
-import { type HintDeps, hintText } from '../../../functions/core/truth/webhook-hints.ts';
 import { flowRules } from '../flow/flow.ts';
 import type { EndDeps } from './end-jobs.ts';
 import { MemoryStore, type MemoryStoreOptions } from './memory-store.ts';
@@ -13,7 +13,7 @@ export const INSTANCE = 'gitlab.example.com';
 export const STARTED_MS = Date.UTC(2026, 10, 21, 11);
 
 /** A job of project 1001 that GitLab has just created. */
-export const aTruth = (jobId: number, over: Partial<JobTruth> = {}): JobTruth => ({
+export const aGitLabJob = (jobId: number, over: Partial<GitLabJob> = {}): GitLabJob => ({
   jobId,
   projectId: 1001,
   status: 'success',
@@ -27,8 +27,8 @@ export const aTruth = (jobId: number, over: Partial<JobTruth> = {}): JobTruth =>
 });
 
 /** It ran this long; unless told otherwise to a good end. */
-export const ranFor = (jobId: number, seconds: number, over: Partial<JobTruth> = {}): JobTruth =>
-  aTruth(jobId, {
+export const ranFor = (jobId: number, seconds: number, over: Partial<GitLabJob> = {}): GitLabJob =>
+  aGitLabJob(jobId, {
     runnerId: 12,
     startedAtMs: STARTED_MS,
     finishedAtMs: STARTED_MS + seconds * 1000,
@@ -37,7 +37,7 @@ export const ranFor = (jobId: number, seconds: number, over: Partial<JobTruth> =
   });
 
 /** What the webhook of group 100 reports of a job. */
-export const hintOf = (truth: JobTruth): string => hintText({ groupId: 100, truth });
+export const hintOf = (gitlabJob: GitLabJob): string => hintText({ groupId: 100, gitlabJob });
 
 export interface Books {
   readonly store: MemoryStore;

@@ -46,7 +46,7 @@ function cachedAnswers<Answer>(
       } catch (error) {
         if (!(error instanceof GitLabError)) throw error;
         if (error.code === 'gitlab_unreadable') return keep(unreadable);
-        if (nowMs >= quietUntilMs) log.warn(`GitLab does not tell of ${what}`, { error: error.code });
+        if (nowMs >= quietUntilMs) log.warn(`GitLab does not send ${what}`, { error: error.code });
         quietUntilMs = nowMs + QUIET_MS;
       }
     });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { wasBelowPath, wasInGroup } from '../../../../functions/core/job-ends/job-charge.ts';
 import type { JobFacts, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { wasBelowPath, wasInGroup } from '../../../../functions/core/truth/job-charge.ts';
 import { directoryOf } from '../../../../policies/directory.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord as someRecord } from '../../../support/ledger/rollup-bench.ts';

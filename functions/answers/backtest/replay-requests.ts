@@ -12,7 +12,7 @@ import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
 import { toHoldAsk } from '../../core/admission/judge.ts';
-import type { HoldAsk, JobRecord } from '../../core/ledger/ledger.ts';
+import type { HoldRequest, JobRecord } from '../../core/ledger/ledger.ts';
 
 export interface BacktestRules {
   readonly policy: Policy;
@@ -20,15 +20,15 @@ export interface BacktestRules {
   readonly directory: Directory;
 }
 
-export interface BacktestQuestion {
-  readonly ask: HoldAsk;
+export interface ReplayRequest {
+  readonly ask: HoldRequest;
   /** The record has the request; without it only the job's facts are evaluated. */
   readonly recorded: boolean;
   /** Variables were set and not stored: rules that read them keep their recorded result. */
   readonly variablesLost: boolean;
 }
 
-export class BacktestQuestions {
+export class ReplayRequests {
   readonly #rules: BacktestRules;
   /** Rules that compare variables by name; `readers` also includes those that read any. */
   readonly #comparers: ReadonlySet<string>;
@@ -43,7 +43,7 @@ export class BacktestQuestions {
     this.#readers = idsOf(all.filter((rule) => readsVariables(rule) || comparesVariables(rule)));
   }
 
-  of(record: JobRecord): BacktestQuestion {
+  of(record: JobRecord): ReplayRequest {
     const { asked, runnerClass } = record.facts;
     const recorded = asked !== undefined;
     const lost = recorded && variablesLost(asked);
@@ -81,7 +81,12 @@ export class BacktestQuestions {
   }
 }
 
-function keepRecorded(ask: HoldAsk, record: JobRecord, readers: ReadonlySet<string>, lost: boolean): HoldAsk {
+function keepRecorded(
+  ask: HoldRequest,
+  record: JobRecord,
+  readers: ReadonlySet<string>,
+  lost: boolean,
+): HoldRequest {
   const then = [...record.violations, ...record.shadow].filter(
     ({ rule, reason }) => readers.has(rule) && !('committed' in reason),
   );

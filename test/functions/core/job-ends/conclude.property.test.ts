@@ -1,13 +1,13 @@
 /** GitLab's words in any order, cut into batches anyhow, repeated, between admissions: the same charges in the end. */
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
-import { chargeBypass } from '../../../../functions/core/truth/charge-bypass.ts';
-import { endOfJob } from '../../../../functions/core/truth/verdict.ts';
+import type { GitLabJob } from '../../../../functions/core/gitlab/gitlab.ts';
+import { endOfJob } from '../../../../functions/core/job-ends/actions.ts';
+import { chargeBypass } from '../../../../functions/core/job-ends/charge-bypass.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
 import { endJobs } from '../../../support/ledger/end-jobs.ts';
+import { aGitLabJob, books, ranFor, STARTED_MS } from '../../../support/ledger/gitlab-jobs.ts';
 import { History, must } from '../../../support/ledger/history.ts';
-import { aTruth, books, ranFor, STARTED_MS } from '../../../support/ledger/truths.ts';
 
 const RUNS = 500;
 const JOBS = 5;
@@ -20,23 +20,23 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('canceled' as const, 'refused' as const) },
 );
 
-function endWord(jobId: number, one: Fate): JobTruth {
-  if (one === 'canceled') return aTruth(jobId, { status: 'canceled' });
+function endWord(jobId: number, one: Fate): GitLabJob {
+  if (one === 'canceled') return aGitLabJob(jobId, { status: 'canceled' });
   return one === 'refused'
     ? ranFor(jobId, 1, { status: 'failed', failureReason: 'job_router_failure' })
     : ranFor(jobId, one);
 }
 
 /** Everything GitLab says about it on the way. */
-const wordsOf = (jobId: number, one: Fate): readonly JobTruth[] => [
-  aTruth(jobId, { status: 'pending' }),
-  aTruth(jobId, { status: 'running', startedAtMs: STARTED_MS, runnerId: 12 }),
+const wordsOf = (jobId: number, one: Fate): readonly GitLabJob[] => [
+  aGitLabJob(jobId, { status: 'pending' }),
+  aGitLabJob(jobId, { status: 'running', startedAtMs: STARTED_MS, runnerId: 12 }),
   endWord(jobId, one),
   ...(typeof one === 'number' ? [withoutRunner(ranFor(jobId, one))] : []),
 ];
 
 /** Not every version tells it with every word. */
-const withoutRunner = ({ runnerId: _, ...truth }: JobTruth): JobTruth => truth;
+const withoutRunner = ({ runnerId: _, ...gitlabJob }: GitLabJob): GitLabJob => gitlabJob;
 
 /** Priced as the rules price a bypass, so that it does not matter who comes first. */
 const ask = (jobId: number) =>
@@ -44,7 +44,7 @@ const ask = (jobId: number) =>
     facts: someFacts({ microsPerMinute: 60, policyVersion: JSON.stringify({ 'group/100': 1e9 }) }),
   });
 
-type Step = { readonly admit: number } | { readonly say: JobTruth };
+type Step = { readonly admit: number } | { readonly say: GitLabJob };
 
 test('whatever order, batches and repetitions GitLab’s words come in, each job that ran is charged its duration once', async () => {
   await fc.assert(
@@ -69,11 +69,11 @@ test('whatever order, batches and repetitions GitLab’s words come in, each job
         const history: History = new History(() => house.store.dump());
         const free = flatRules();
         const deps = { ...house.deps, currentRules: free };
-        const batch: JobTruth[] = [];
+        const batch: GitLabJob[] = [];
         let cut = 0;
         const flush = async (): Promise<void> => {
           const words = batch.splice(0);
-          const isEnd = (word: JobTruth): boolean => endOfJob(word, house.clock.nowMs()).kind === 'ran';
+          const isEnd = (word: GitLabJob): boolean => endOfJob(word, house.clock.nowMs()).kind === 'ran';
           await endJobs(
             words.filter((word) => !isEnd(word)),
             deps,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { JobTruth } from '../../../../functions/core/gitlab/gitlab.ts';
+import type { GitLabJob } from '../../../../functions/core/gitlab/gitlab.ts';
+import { enforcementProof } from '../../../../functions/core/job-ends/enforcement-proof.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { enforcementProof } from '../../../../functions/core/truth/enforcement-proof.ts';
 import { blocked, someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord as someRecord } from '../../../support/ledger/rollup-bench.ts';
 
@@ -16,7 +16,7 @@ function aRecord(jobId: number, more: Partial<JobRecord> = {}): JobRecord {
   return { ...rest, ...((more.state ?? 'HELD') === 'HELD' && { dueAtMs: NOW_MS }), ...more };
 }
 
-const aTruth = (jobId: number, more: Partial<JobTruth> = {}): JobTruth => ({
+const aGitLabJob = (jobId: number, more: Partial<GitLabJob> = {}): GitLabJob => ({
   jobId,
   projectId: 9,
   status: 'success',
@@ -26,16 +26,16 @@ const aTruth = (jobId: number, more: Partial<JobTruth> = {}): JobTruth => ({
   ...more,
 });
 
-const byRouter: Partial<JobTruth> = {
+const byRouter: Partial<GitLabJob> = {
   status: 'failed',
   failureReason: 'job_router_failure',
   durationSeconds: 0.1,
 };
-const { durationSeconds: _, finishedAtMs: __, ...running } = aTruth(1, { status: 'running' });
+const { durationSeconds: _, finishedAtMs: __, ...running } = aGitLabJob(1, { status: 'running' });
 const settled: Partial<JobRecord> = { state: 'SETTLED', durationSeconds: 60 };
 const bypassed: Partial<JobRecord> = { ...settled, violations: [blocked], unchecked: 'bypass' };
 
-test.each<[string, Partial<JobRecord> | undefined, Partial<JobTruth> | undefined, string | undefined]>([
+test.each<[string, Partial<JobRecord> | undefined, Partial<GitLabJob> | undefined, string | undefined]>([
   ['a rejected job that failed in the router is as it should be', { state: 'REJECTED' }, byRouter, undefined],
   ['a rejected job that ran is charged', { state: 'REJECTED' }, {}, 'rejected_ran: settle'],
   ['a rejected job that ran and is charged is still told', bypassed, {}, 'rejected_ran: none'],
@@ -48,7 +48,7 @@ test.each<[string, Partial<JobRecord> | undefined, Partial<JobTruth> | undefined
   [
     'a hold of a job canceled before it began goes back',
     {},
-    { status: 'canceled', startedAtMs: undefined, durationSeconds: undefined } as unknown as JobTruth,
+    { status: 'canceled', startedAtMs: undefined, durationSeconds: undefined } as unknown as GitLabJob,
     'never_started: release',
   ],
   ['a hold of a job GitLab does not know expires', {}, undefined, 'gone: expire'],
@@ -63,9 +63,9 @@ test.each<[string, Partial<JobRecord> | undefined, Partial<JobTruth> | undefined
   ['a settled job that ran longer is corrected', settled, { durationSeconds: 60.2 }, 'duration: correct'],
   ['a released job that ran is corrected', { state: 'RELEASED' }, {}, 'released_ran: correct'],
   ['a settled job the router let fail is corrected', settled, byRouter, 'admitted_rejected: correct'],
-])('%s', (_name, record, truth, told) => {
-  const { findings, verdicts } = enforcementProof(
-    [{ record: record && aRecord(1, record), truth: truth && aTruth(1, truth) }],
+])('%s', (_name, record, gitlabJob, told) => {
+  const { findings, actions: verdicts } = enforcementProof(
+    [{ record: record && aRecord(1, record), gitlabJob: gitlabJob && aGitLabJob(1, gitlabJob) }],
     NOW_MS,
   );
   expect(findings.map(({ kind, remedy }) => `${kind}: ${remedy}`)).toEqual(told === undefined ? [] : [told]);

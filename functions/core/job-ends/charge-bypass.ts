@@ -6,15 +6,15 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Rules } from '../admission/judge.ts';
 import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
-import type { JobTruth } from '../gitlab/gitlab.ts';
+import type { GitLabJob } from '../gitlab/gitlab.ts';
 import { type ControllerScope, isOutOfScope } from '../ledger/controller.ts';
-import type { BypassAsk, EndOutcome, JobEnd, Ledger } from '../ledger/ledger.ts';
+import type { BypassRequest, EndOutcome, JobEnd, Ledger } from '../ledger/ledger.ts';
 import { inParts } from '../store/parts.ts';
-import { endOfJob } from './verdict.ts';
+import { endOfJob } from './actions.ts';
 
 export interface ChargeDeps {
   readonly ledger: Pick<Ledger, 'settle' | 'recordBypass'>;
-  readonly currentRules: (jobs: readonly JobTruth[]) => Promise<Rules>;
+  readonly currentRules: (jobs: readonly GitLabJob[]) => Promise<Rules>;
   readonly scope?: () => Promise<ControllerScope | undefined>;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly log: Log;
@@ -28,7 +28,7 @@ export type ChargeOutcome =
   | 'never_ran';
 
 interface RanJob {
-  readonly truth: JobTruth;
+  readonly gitlabJob: GitLabJob;
   readonly end: JobEnd;
 }
 
@@ -37,13 +37,13 @@ interface RanJob {
  * `undecided`: the table gave no answer, or the rules cannot be read; charge it again.
  */
 export async function chargeBypass(
-  truths: readonly JobTruth[],
+  gitlabJobs: readonly GitLabJob[],
   deps: ChargeDeps,
 ): Promise<readonly ChargeOutcome[]> {
   const nowMs = deps.clock.nowMs();
-  const ran = truths.flatMap((truth): RanJob[] => {
-    const found = endOfJob(truth, nowMs);
-    return found.kind === 'ran' ? [{ truth, end: found.end }] : [];
+  const ran = gitlabJobs.flatMap((gitlabJob): RanJob[] => {
+    const found = endOfJob(gitlabJob, nowMs);
+    return found.kind === 'ran' ? [{ gitlabJob, end: found.end }] : [];
   });
   const ends = ran.map(({ end }) => end);
   const settled = await endEach(ends, (some) => deps.ledger.settle(some), deps.log);
@@ -53,7 +53,7 @@ export async function chargeBypass(
     const outcome = settled[index] ?? 'undecided';
     if (outcome !== 'unknown') outcomes.set(jobId, outcome);
   });
-  return truths.map(({ jobId }) => outcomes.get(jobId) ?? 'never_ran');
+  return gitlabJobs.map(({ jobId }) => outcomes.get(jobId) ?? 'never_ran');
 }
 
 async function recordUnknown(
@@ -64,15 +64,15 @@ async function recordUnknown(
   if (jobs.length === 0) return outcomes;
   const currentScope = await scope?.();
   const nowMs = clock.nowMs();
-  const inScope = jobs.filter(({ truth }) => !isOutOfScope(truth, currentScope, nowMs));
+  const inScope = jobs.filter(({ gitlabJob }) => !isOutOfScope(gitlabJob, currentScope, nowMs));
   const setAll = (some: readonly RanJob[], outcome: ChargeOutcome): void => {
-    for (const { truth } of some) outcomes.set(truth.jobId, outcome);
+    for (const { gitlabJob } of some) outcomes.set(gitlabJob.jobId, outcome);
   };
   setAll(jobs, 'out_of_scope');
   if (inScope.length === 0) return outcomes;
   let rules: Rules;
   try {
-    rules = await currentRules(inScope.map(({ truth }) => truth));
+    rules = await currentRules(inScope.map(({ gitlabJob }) => gitlabJob));
   } catch (error) {
     log.error('rules unreadable: jobs without admission wait', {
       error: errorName(error),
@@ -92,12 +92,17 @@ async function recordUnknown(
 }
 
 /** Makes the claims that an admission request would have made. None if the job cannot be evaluated. */
-function bypassRequest({ truth, end }: RanJob, rules: Rules, nowMs: number, log: Log): readonly BypassAsk[] {
-  const { jobId, projectId } = truth;
+function bypassRequest(
+  { gitlabJob, end }: RanJob,
+  rules: Rules,
+  nowMs: number,
+  log: Log,
+): readonly BypassRequest[] {
+  const { jobId, projectId } = gitlabJob;
   try {
-    const decidedAtMs = admittedAtMs(truth, end, nowMs);
+    const decidedAtMs = admittedAtMs(gitlabJob, end, nowMs);
     // Without a timeout the policy's is assumed, and cuts nothing.
-    const { facts, claims, unknownGroup } = evaluate(admissionRequest(truth), {
+    const { facts, claims, unknownGroup } = evaluate(admissionRequest(gitlabJob), {
       ...rules,
       nowMs: decidedAtMs,
     });
@@ -112,15 +117,16 @@ function bypassRequest({ truth, end }: RanJob, rules: Rules, nowMs: number, log:
 /** Jobs that started earlier are charged to today's period: their own may be closed. Shorter than the month that periods stay open. */
 const LATE_MS = 28 * DAY_MS;
 
-function admissionRequest(truth: JobTruth): AdmissionRequest {
-  const { jobId, projectId, projectPath, jobName, jobStage, pipelineId, userId, ref, environment } = truth;
-  const { runnerId, runnerTags } = truth;
+function admissionRequest(gitlabJob: GitLabJob): AdmissionRequest {
+  const { jobId, projectId, projectPath, jobName, jobStage, pipelineId, userId, ref, environment } =
+    gitlabJob;
+  const { runnerId, runnerTags } = gitlabJob;
   const more = { projectPath, jobName, jobStage, pipelineId, userId, ref, environment, runnerId, runnerTags };
   return { jobId, projectId, ...withoutAbsent(more) };
 }
 
 /** A job belongs to the period of its admission, which would have been just before its start. */
-function admittedAtMs({ startedAtMs }: JobTruth, { endedAtMs, durationSeconds }: JobEnd, nowMs: number) {
+function admittedAtMs({ startedAtMs }: GitLabJob, { endedAtMs, durationSeconds }: JobEnd, nowMs: number) {
   const atMs = startedAtMs ?? endedAtMs - durationSeconds * 1000;
   return atMs > nowMs || nowMs - atMs > LATE_MS ? nowMs : atMs;
 }

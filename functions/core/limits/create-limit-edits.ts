@@ -13,9 +13,15 @@ import { applyEdits, fileRequest } from './apply-edits.ts';
 import { toApprove } from './approval.ts';
 import { loggedChanges, readEntry, readHistory } from './change-log.ts';
 import { subjectPath } from './change-rows.ts';
-import type { BreakGlassState, GrantAsk, HistoryQuery, LimitEdit, RequestVerdict } from './edit-model.ts';
-import type { Asker, DecideOutcome, EditAuthor, GrantRequest, LimitRequest } from './edit-outcomes.ts';
-import { LimitReads, type LimitsDeskDeps } from './limit-reads.ts';
+import type {
+  BreakGlassState,
+  GrantRequestInput,
+  HistoryQuery,
+  LimitEdit,
+  RequestDecision,
+} from './edit-model.ts';
+import type { DecideOutcome, EditAuthor, GrantRequest, LimitRequest, Requester } from './edit-outcomes.ts';
+import { type LimitEditsDeps, LimitReads } from './limit-reads.ts';
 import type { LimitPointer, LimitTable } from './limit-table.ts';
 import { oversubscriptionOf, plan, touchedBy, visibleRows } from './plan-edits.ts';
 import {
@@ -32,10 +38,10 @@ import { approversOf, mayApprove, mayBeSame, mayDo } from './rights.ts';
 
 const PREVIEWER = 'you';
 
-export type LimitsDesk = ReturnType<typeof createLimitsDesk>;
+export type LimitEdits = ReturnType<typeof createLimitEdits>;
 
 /** Keep one per process: it remembers the live set. Every call throws {@link LimitsError}. */
-export function createLimitsDesk(deps: LimitsDeskDeps) {
+export function createLimitEdits(deps: LimitEditsDeps) {
   const reads = new LimitReads(deps);
   const { table } = deps;
   return {
@@ -47,9 +53,9 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
     apply: (edits: readonly LimitEdit[], by: EditAuthor) => applyEdits(edits, by, reads),
     history: (query: HistoryQuery) => readHistory(query, table),
     edit: (edit: number) => readEntry(edit, table),
-    request: (grant: GrantAsk, by: Asker) => fileRequest(grant, by, reads),
+    request: (grant: GrantRequestInput, by: Requester) => fileRequest(grant, by, reads),
     /** Requests that the user may see, newest first. */
-    requests: async (by: Asker) => {
+    requests: async (by: Requester) => {
       const { context } = await reads.inForce();
       const all = await readRequests(table, context.nowMs);
       return all
@@ -58,7 +64,7 @@ export function createLimitsDesk(deps: LimitsDeskDeps) {
     },
     requested: (id: string) => requestedEdits(id, reads),
     /** Approves (gives the grant, or makes the edit live) or declines. The requester never decides. */
-    decide: (id: string, decision: RequestVerdict, by: Asker) => decideRequest(id, decision, by, reads),
+    decide: (id: string, decision: RequestDecision, by: Requester) => decideRequest(id, decision, by, reads),
     breakGlasses: () => breakGlassStates(reads),
   };
 }
@@ -119,8 +125,8 @@ const CLOCKS_DIFFER_MS = 3_600_000;
  */
 async function decideRequest(
   id: string,
-  { verdict, note }: RequestVerdict,
-  by: Asker,
+  { decision, note }: RequestDecision,
+  by: Requester,
   reads: LimitReads,
 ): Promise<DecideOutcome> {
   const { table } = reads.deps;
@@ -132,14 +138,14 @@ async function decideRequest(
   if (!mayApprove(request, by.rights, context)) return { outcome: 'forbidden', act: 'approve', needs };
   if (mayBeSame(requesterOf(request), by)) return { outcome: 'forbidden', act: 'approve', needs, own: true };
   if (isDecided(request)) return { outcome: 'decided', request };
-  const isMissing = verdict === 'decline' && note.trim() === '';
+  const isMissing = decision === 'decline' && note.trim() === '';
   if (isMissing || (note ?? '').length > TEXT_CHARACTERS_MAX) {
     const message = `expected why, in at most ${TEXT_CHARACTERS_MAX} characters`;
     return { outcome: 'invalid', problems: [{ path: ['note'], message }] };
   }
   const decided: LimitRequest = {
     ...request,
-    state: verdict === 'approve' ? 'approved' : 'declined',
+    state: decision === 'approve' ? 'approved' : 'declined',
     decidedBy: by.actor,
     decidedAtMs: nowMs,
     ...withoutAbsent({ decidedByUser: by.userId, note }),
@@ -172,7 +178,12 @@ type Made =
   | Extract<DecideOutcome, { outcome: 'invalid' | 'stale' | 'busy' }>;
 
 /** @param again - it was approved before, and may be live. @throws {LimitsError} it may be live or not */
-async function makeLive(request: LimitRequest, again: boolean, by: Asker, reads: LimitReads): Promise<Made> {
+async function makeLive(
+  request: LimitRequest,
+  again: boolean,
+  by: Requester,
+  reads: LimitReads,
+): Promise<Made> {
   const { table } = reads.deps;
   const { id, requestedBy, requestedByUser, requestedAtMs, reason, edit } = request;
   const edits = edit === undefined ? [grantOf(request)] : await readEdits(id, table);
