@@ -134,6 +134,11 @@ export const isForecastable = (kind: LimitKind): boolean =>
 
 export const SPENT_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.filter(isSpent);
 
+/** Limits that can change by a share. CPU and memory are Kubernetes quantities, which have none. */
+export const SCALED_KINDS: readonly LimitKind[] = /* @__PURE__ */ LIMIT_KINDS.filter(
+  (kind) => kindRow(kind).requested === undefined,
+);
+
 export const isMoney = (kind: LimitKind): boolean => kindRow(kind).inCurrency === true;
 
 export function readUnits(value: unknown, kind: LimitKind): Decimal {

@@ -565,7 +565,7 @@ async function writeOthers(place: Place): Promise<void> {
   await dynamoCursorStore(options(place)).write({ rev: 1, cursor });
   await dynamoWatchTable(options(place)).writeMark({ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 });
   const beat = heartbeatWriter({ ...byRelay(place), relayId: 'relay-1' });
-  const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
+  const schema = { source: 'gitlab.binpb', hash: 'a1b2', state: 'proven' };
   await beat({ atMs: FAR_MS, openStreams: 8, schema });
   await journalWriter(byRelay(place))('{"answers":[]}');
   await headroomTable({ ...byRelay(place), relayId: 'relay-1' }).write({ rooms: [A_ROOM], given: [101] });

@@ -7,7 +7,7 @@ import {
   type LimitFieldValues,
   limitFields,
 } from '../../../policies/limits/limit-fields.ts';
-import { kindRow, LIMIT_KINDS } from '../../../policies/unit.ts';
+import { LIMIT_KINDS, SCALED_KINDS } from '../../../policies/unit.ts';
 import {
   amount,
   count,
@@ -65,9 +65,6 @@ const set = z.strictObject({
     }),
   ) as unknown as FieldShape),
 });
-
-/** CPU and memory are Kubernetes quantities, which have no share. */
-export const SCALED_KINDS = LIMIT_KINDS.filter((kind) => kindRow(kind).requested === undefined);
 
 const scale = z
   .strictObject({

@@ -1,9 +1,8 @@
 import type { BacktestAnswer, OwnLimit } from '../../../functions/answers/limits/models.ts';
-import { SCALED_KINDS } from '../../../functions/core/limits/edit-model.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
 import { type LimitField, limitFields } from '../../../policies/limits/limit-fields.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
-import { isAtOnce, writtenUnits } from '../../../policies/unit.ts';
+import { isAtOnce, SCALED_KINDS, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { DocumentError } from '../../policy/read-documents.ts';
 import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';

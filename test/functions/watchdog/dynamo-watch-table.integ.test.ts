@@ -28,7 +28,7 @@ const watchTable = (instance: string, name = tableName) =>
 test('what relays write is read: the newest beat of the own instance, and every relay with its descriptors', async () => {
   const instance = 'beats.example.com';
   expect(await watchTable(instance).newestHeartbeatMs()).toBeUndefined();
-  const schema = { source: 'gitlab.binpb', hash: 'a1b2', standing: 'proven' };
+  const schema = { source: 'gitlab.binpb', hash: 'a1b2', state: 'proven' };
   const placeholder = { schema: { source: 's', placeholder: true } };
   const more = { directoryAgeMs: 61_000, breaker: 'half_open' };
   await heartbeat(instance, 'relay-1')({ atMs: 3_000, openStreams: 8 });

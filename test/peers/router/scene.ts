@@ -180,6 +180,6 @@ export async function expectSameCounts(
   await caughtUp(router, relay);
   const { questions = 0, admitted = 0, rejected = 0 } = await router.report();
   const { fallback = 0, unreadable = 0 } = exceptions;
-  const decided = { questions, admitted, rejected, fallback, unreadable, unheard: 0 };
+  const decided = { requests: questions, admitted, rejected, fallback, unreadable, unheard: 0 };
   expect(await relay.counts()).toEqual(decided);
 }

@@ -81,7 +81,7 @@ beforeAll(async () => {
   await running;
   await router.close();
   vi.unstubAllEnvs();
-  expect(facts.jobs).toContain('are taken to last as estimated');
+  expect(facts.jobs).toContain('last as estimated');
   expect(facts.console).toBeUndefined();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -122,7 +122,7 @@ test('before arming, status tells scope, relays and what the pilot saw, from Git
       scopes: { instance: true, runnerIds: [] },
       ifArmed: { jobs: JOBS, wouldFail: 2 },
       doubts: [
-        expect.stringContaining('whether a relay is connected is not known'),
+        expect.stringContaining('it is unknown if a relay is connected'),
         `2 of the last ${JOBS} jobs would have failed`,
       ],
     });

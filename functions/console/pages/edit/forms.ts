@@ -4,12 +4,12 @@ import { CAP_KINDS, capSubject, capWords } from '../../../../policies/limits/cap
 import { type LimitField, limitFields } from '../../../../policies/limits/limit-fields.ts';
 import { MODES } from '../../../../policies/mode.ts';
 import { writtenEdge } from '../../../../policies/text/edge-text.ts';
-import { isMoney, LIMIT_KINDS, UNIT_OF, writtenUnits } from '../../../../policies/unit.ts';
+import { isMoney, LIMIT_KINDS, SCALED_KINDS, UNIT_OF, writtenUnits } from '../../../../policies/unit.ts';
 import { UNIT_TEXTS } from '../../../../policies/unit-texts.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { readThresholdsText, thresholdsText } from '../../../core/limits/csv/columns.ts';
-import { type LimitEdit, type LimitFields, SCALED_KINDS } from '../../../core/limits/edit-model.ts';
+import type { LimitEdit, LimitFields } from '../../../core/limits/edit-model.ts';
 import * as ui from '../parts/ui.ts';
 
 const fieldsOfType = (type: string): readonly string[] =>

@@ -107,8 +107,8 @@ test('two programs that ask for the same limit at once admit exactly as many job
 test('whenever the program is killed, what it was told is written is there, and the next one may begin', async () => {
   const dataDir = join(folder, 'killed', 'ledger');
   const { child, lines } = program(`
-    const { openOwn } = await import(${module('scripts/local/ledger-folder.ts')});
-    const { table } = openOwn(${JSON.stringify(dataDir)}, false);
+    const { openOwnTable } = await import(${module('scripts/local/ledger-folder.ts')});
+    const { table } = openOwnTable(${JSON.stringify(dataDir)}, false);
     for (;;) {
       await table.send('TransactWriteItems', { writes: [${JSON.stringify(add(1))}] });
       const { n } = await table.send('GetItem', { key: ${JSON.stringify(COUNTER)}, consistent: true });
