@@ -48,7 +48,8 @@ export interface GroupFrozenReason {
   readonly code: 'GROUP_FROZEN';
   readonly frozenLabel: string;
   readonly untilMs?: number;
-  readonly zone: string;
+  /** Absent in a record that was cut to fit: its times are shown in UTC. */
+  readonly zone?: string;
   readonly why?: string;
   readonly owner?: string;
 }
@@ -64,11 +65,11 @@ export const groupFrozen: ReasonText<GroupFrozenReason> = {
     }),
   discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
   line: (reason) => {
-    const { frozenLabel, untilMs, zone } = reason;
+    const { frozenLabel, untilMs, zone = 'UTC' } = reason;
     const until = untilMs === undefined ? 'until somebody lifts it' : `until ${instantText(untilMs, zone)}`;
     return `${shortened(oneLine(frozenLabel), LABEL_LINE_CHARACTERS_MAX)}: frozen ${until}${whyText(reason)}`;
   },
-  advice: ({ untilMs, zone }, { nowMs }) => [
+  advice: ({ untilMs, zone = 'UTC' }, { nowMs }) => [
     untilMs === undefined
       ? 'Retrying will fail again until somebody lifts the freeze.'
       : `Retrying now will fail again. It will work after ${untilText(untilMs, zone, nowMs)}.`,
