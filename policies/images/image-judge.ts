@@ -209,10 +209,10 @@ const OFFICIAL = 'library/';
 const ANY_TAG = '\uFFFF';
 
 /**
- * Returns all spellings of an image (`same`) and broader names of it: with a digest, its tag alone, and any tag (`related`), as Docker and containerd read them. No registry means Docker Hub, which
- * has several names, and no folder there means `library/`. A registry ignores case and port 443. Without tag
- * and digest the tag is `latest`; a digest overrides the tag. A text that is not a reference is spelled as
- * it is, and in lower case.
+ * Returns all spellings of an image as Docker and containerd read them (`same`), and broader names (`related`): with a
+ * digest, its tag alone, and any tag. No registry means Docker Hub, which has several names, and no folder there means
+ * `library/`. A registry ignores case and port 443. Without tag and digest the tag is `latest`; a digest overrides the
+ * tag. A text that is not a reference is spelled as it is, and in lower case.
  *
  * @see https://github.com/distribution/reference/blob/main/normalize.go
  */

@@ -48,7 +48,8 @@ export interface GroupFrozenReason {
   readonly code: 'GROUP_FROZEN';
   readonly frozenLabel: string;
   readonly untilMs?: number;
-  readonly zone: string;
+  /** Absent in a record that was cut to fit: its times are shown in UTC. */
+  readonly zone?: string;
   readonly why?: string;
   readonly owner?: string;
 }
@@ -64,11 +65,11 @@ export const groupFrozen: ReasonText<GroupFrozenReason> = {
     }),
   discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
   line: (reason) => {
-    const { frozenLabel, untilMs, zone } = reason;
+    const { frozenLabel, untilMs, zone = 'UTC' } = reason;
     const until = untilMs === undefined ? 'until it is lifted' : `until ${instantText(untilMs, zone)}`;
     return `${shortened(oneLine(frozenLabel), LABEL_LINE_CHARACTERS_MAX)}: frozen ${until}${whyText(reason)}`;
   },
-  advice: ({ untilMs, zone }, { nowMs }) => [
+  advice: ({ untilMs, zone = 'UTC' }, { nowMs }) => [
     untilMs === undefined
       ? 'Retries fail until the freeze is lifted.'
       : `Retrying now will fail again. It will work after ${untilText(untilMs, zone, nowMs)}.`,

@@ -1,5 +1,4 @@
 import type { ServiceRequest } from '../request/request.ts';
-import { withoutAbsent } from '../without-absent.ts';
 import { parseQuantity, type Quantity } from './quantity.ts';
 
 export type ContainerKind = 'build' | 'helper' | 'service' | 'pod';
@@ -13,7 +12,7 @@ export interface Setting {
   readonly quantity?: Quantity;
 }
 
-export type BoundSettings = { readonly [bound in Bound]?: Setting };
+export type BoundSettings = { readonly [bound in Bound]?: Setting | undefined };
 
 type Variables = Readonly<Record<string, string>>;
 export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
@@ -45,12 +44,9 @@ export function askedByJob(
   resource: ResourceName,
 ): BoundSettings {
   // A pod has no ephemeral storage of its own to ask for: the runner does not read such a variable.
-  if (variables === undefined || (kind === 'pod' && resource === 'ephemeral-storage')) return {};
+  if (variables === undefined || (kind === 'pod' && resource === 'ephemeral-storage')) return NONE;
   const names = NAMES[kind][resource];
-  return withoutAbsent({
-    request: settingIn(variables, names.request),
-    limit: settingIn(variables, names.limit),
-  });
+  return asked(settingIn(variables, names.request), settingIn(variables, names.limit));
 }
 
 /**
@@ -67,8 +63,13 @@ export function askedByService(
   if (variables === undefined) return general;
   const own = (bound: Bound): Setting | undefined =>
     settingIn(variables, NAMES.service[resource][bound], name);
-  return withoutAbsent({ request: own('request') ?? general.request, limit: own('limit') ?? general.limit });
+  return asked(own('request') ?? general.request, own('limit') ?? general.limit);
 }
+
+/** Most containers ask for nothing. They share one object, because each job needs up to 12 and more for its services. */
+const NONE: BoundSettings = {};
+const asked = (request: Setting | undefined, limit: Setting | undefined): BoundSettings =>
+  request === undefined && limit === undefined ? NONE : { request, limit };
 
 /** As in Kubernetes, what has a limit and no request requests its limit. */
 export const effective = ({ request, limit }: BoundSettings, bound: Bound): Setting | undefined =>

@@ -235,8 +235,8 @@ function opensAtMs(reason: Reason): number {
   return 'limitAmount' in reason ? (reason.resetsAtMs ?? Number.POSITIVE_INFINITY) : 0;
 }
 
-function waitAdvice({ resetsAtMs, zone }: LimitFacts, { disclosure, nowMs }: AdviceContext): string {
-  if (resetsAtMs === undefined || zone === undefined)
+function waitAdvice({ resetsAtMs, zone = 'UTC' }: LimitFacts, { disclosure, nowMs }: AdviceContext): string {
+  if (resetsAtMs === undefined)
     return 'Retrying will fail again: this limit never resets, it has to be raised.';
   const when = disclosure === 'none' ? 'in the next period' : `after ${untilText(resetsAtMs, zone, nowMs)}`;
   return `Retrying now will fail again. It will work ${when}, or with a higher limit.`;

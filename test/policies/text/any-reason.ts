@@ -79,7 +79,7 @@ const REASONS = {
   ),
   TIMEOUT_TOO_LONG: any({ timeoutSeconds: amount, timeoutSecondsMax: amount, runnerClass: words }),
   RUNNER_SCOPE: any({ runnerClass: words, needs: wordList }),
-  GROUP_FROZEN: any({ frozenLabel: words, zone }, { untilMs: instant, why: words, owner: words }),
+  GROUP_FROZEN: any({ frozenLabel: words }, { untilMs: instant, zone, why: words, owner: words }),
   BREAK_GLASS: any({ breakGlass: words, why: words }, { owner: words }),
   FIELD_MISSING: any({ field: words }),
   CONTROLLER_ERROR: any({ cause: words }),

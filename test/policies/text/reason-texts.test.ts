@@ -71,3 +71,10 @@ test('what is said of every reason is what reason-texts.txt says', async () => {
   const texts = Object.entries(SAMPLES).map(([name, reason]) => [`# ${name}`, ...said(reason)].join('\n'));
   await expect(`${texts.join('\n')}\n`).toMatchFileSnapshot('reason-texts.txt');
 });
+
+test('a record that was cut to fit has no zone, and its times are shown in UTC', () => {
+  const { zone: _zone, ...cut } = { ...frozen, untilMs: Date.UTC(2026, 11, 1, 7) };
+  const limit: Reason = JSON.parse(JSON.stringify({ ...spent, zone: undefined }));
+  expect(said(cut).filter((line) => line.includes('1 Dec 2026 07:00 UTC'))).toHaveLength(2);
+  expect(said(limit)).toContainEqual(expect.stringContaining('after 30 Nov 2026 23:00 UTC'));
+});
