@@ -1,4 +1,4 @@
-import { capSpansRoots, endsByItself, isCap } from './limits/cap.ts';
+import { capSpansRoots, endsWithPipeline, isCap } from './limits/cap.ts';
 import type { Limit, OutagePolicy } from './limits/limit.ts';
 import type { RuleClass } from './mode.ts';
 import type { Reason } from './reason.ts';
@@ -70,12 +70,12 @@ export interface CounterSnapshot {
 const PIPELINE = 'pipeline/';
 const OF_ONE_ROOT = ['group/', 'project/', PIPELINE];
 
-export const spansRoots = ({ subject }: CounterKey): boolean =>
+export const hasManyRoots = ({ subject }: CounterKey): boolean =>
   isCap(subject) ? capSpansRoots(subject) : !OF_ONE_ROOT.some((kind) => subject.startsWith(kind));
 
 /** A counter of a pipeline or merge request is of no use once that is over, and so garbage long before the records that made it. */
 export const isPipelineCounter = ({ subject }: CounterKey): boolean =>
-  subject.startsWith(PIPELINE) || endsByItself(subject);
+  subject.startsWith(PIPELINE) || endsWithPipeline(subject);
 
 /** A job that is charged without being asked takes nothing from its group's kept part, so its whole amount is lent. */
 export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(
@@ -83,7 +83,7 @@ export const chargeable = <Each extends Pick<LimitClaim, 'part'>>(
 ): readonly Each[] =>
   claims.some(({ part }) => part !== undefined) ? claims.filter(({ part }) => part?.from !== 'kept') : claims;
 
-export const graceOf = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest): Grace | undefined =>
+export const makeGrace = ({ graceAmount }: Limit, { pipelineId }: AdmissionRequest): Grace | undefined =>
   graceAmount === undefined || pipelineId === undefined
     ? undefined
     : {

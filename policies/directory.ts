@@ -26,7 +26,7 @@ export interface Directory {
 /** GitLab allows 20 levels of groups. */
 export const GROUP_LEVELS_MAX = 20;
 
-export function directoryOf(
+export function indexDirectory(
   groups: readonly DirectoryGroup[],
   projects: readonly DirectoryProject[] = [],
 ): Directory {

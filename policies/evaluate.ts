@@ -13,7 +13,7 @@ import type { Policy } from './policy.ts';
 import type { Violation } from './reason.ts';
 import type { JobFacts } from './request/recorded.ts';
 import type { AdmissionRequest } from './request/request.ts';
-import { compareModes, leastMode, rolledOut, rolloutModes } from './rollout.ts';
+import { compareModes, effectiveMode, leastMode, rolloutModes } from './rollout.ts';
 import type { CountedRule } from './rule.ts';
 import { applies, candidateRules, type EvaluationError, type ExemptRule, Outcome } from './rule-index.ts';
 import { ASKED_BY } from './unit.ts';
@@ -50,7 +50,7 @@ export function evaluate(request: AdmissionRequest, using: EvaluationContext): E
   const modes = rolloutModes(placement, limits);
   const governing: GoverningRules = new Map();
   for (const rule of candidateRules(policy.ruleIndex, job)) {
-    const mode = rolledOut(rule, modes);
+    const mode = effectiveMode(rule, modes);
     if (mode === 'off' || !applies(rule, mode, job, onRules)) continue;
     if (rule.stateless) onRules.check(rule, mode, job);
     else {

@@ -1,5 +1,5 @@
 import type { Job } from './checked-job.ts';
-import { type CounterSnapshot, type Grace, graceOf, type LimitClaim, type SoftBound } from './claim.ts';
+import { type CounterSnapshot, type Grace, type LimitClaim, makeGrace, type SoftBound } from './claim.ts';
 import { COUNTED_RULES } from './kinds/counted-kinds.ts';
 import { type FootprintTotal, footprintOf } from './kubernetes/footprint.ts';
 import { resourceVariableName } from './kubernetes/resource-variables.ts';
@@ -49,7 +49,7 @@ export function findingOf(
 ): Finding | undefined {
   if (limit.amount === 'unlimited') return undefined;
   const { requested } = kindRow(limit.kind);
-  const taken = takenOf(job, limit.kind);
+  const taken = amountTaken(job, limit.kind);
   const isKnown = typeof taken === 'number';
   // An unreadable amount is unknown; the `resources` rule refuses it. A limit of 0 rejects without knowing it.
   if (!isKnown && (limit.amount > 0 || borrowOf(limit) > 0))
@@ -69,7 +69,7 @@ export function findingOf(
   return asked === 0 ? undefined : { claim: new CounterClaim(ask, asking, most) };
 }
 
-export function takenOf(job: Job, kind: LimitKind): FootprintTotal {
+export function amountTaken(job: Job, kind: LimitKind): FootprintTotal {
   const { asked, requested } = kindRow(kind);
   if (requested === undefined) return asked?.(job);
   return footprintOf(job.request, job.runnerClass)[requested === 'cpu' ? 'millicpu' : 'bytes'];
@@ -111,7 +111,7 @@ class CounterClaim implements LimitClaim {
     if (bound !== undefined && limit.softAmount !== undefined) this.soft = softBound(ask, limit.softAmount);
     if (bound !== undefined && limit.waitMs !== undefined) this.waitMs = limit.waitMs;
     if (bound !== undefined && ask.cohort !== undefined) this.own = ask.cohort.own;
-    const grace = graceOf(limit, ask.job.request);
+    const grace = makeGrace(limit, ask.job.request);
     if (grace !== undefined) this.grace = grace;
   }
 

@@ -2,7 +2,7 @@ import type { RequeueSettings } from './policy.ts';
 import type { Violation } from './reason.ts';
 import { isInFlight } from './unit.ts';
 
-export function agreedBy(
+export function findRequeueSettings(
   groupIds: readonly number[] = [],
   agreed: readonly RequeueSettings[] = [],
 ): RequeueSettings | undefined {
@@ -22,9 +22,9 @@ export function missingRoom(violations: readonly Violation[]): readonly RoomReas
   return missing.length > 0 && missing.length === reasons.length ? missing : undefined;
 }
 
-export const retriedBy = (
+export const requeueSettingsFor = (
   agreed: readonly RequeueSettings[] | undefined,
   groupIds: readonly number[] | undefined,
   violations: readonly Violation[],
 ): RequeueSettings | undefined =>
-  missingRoom(violations) === undefined ? undefined : agreedBy(groupIds, agreed);
+  missingRoom(violations) === undefined ? undefined : findRequeueSettings(groupIds, agreed);

@@ -57,5 +57,5 @@ function closestRollout(ruleClass: RolloutClass, subjects: readonly string[], { 
  * counter follows the policy alone: the relay, which knows no limits, must decide the same, and an edit of
  * limits must not lift a freeze.
  */
-export const rolledOut = (rule: Rule, modes: RolloutModes): Mode =>
+export const effectiveMode = (rule: Rule, modes: RolloutModes): Mode =>
   rule.stateless ? rule.mode : leastMode(rule.mode, modes[rule.class]);

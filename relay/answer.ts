@@ -45,7 +45,7 @@ export function createAnswering(options: {
   return async (message) => {
     const reply = sendable(await decideMessage(message));
     const { answer } = reply;
-    // A router may leave answered calls open. After a refusal only an answer that the router took counts.
+    // A router may leave answered calls open, so an unproven schema counts answers before delivery. A suspect one does not.
     if (proof.state === 'unproven') noteExplained(reply);
     const given = { atMs: clock.nowMs(), latencyMs: clock.monotonicMs() - message.arrivedAtMs };
     const delivered = (heard: boolean, refusal?: string): void => {

@@ -3,7 +3,7 @@
 import { counterName, type LimitClaim } from '../../policies/claim.ts';
 import type { RequeueSettings } from '../../policies/policy.ts';
 import { requestOfRecord } from '../../policies/request/recorded.ts';
-import { agreedBy } from '../../policies/requeue.ts';
+import { findRequeueSettings } from '../../policies/requeue.ts';
 import type { LedgerClock, Log } from '../core/environment/environment.ts';
 import type { RetryOutcome } from '../core/gitlab/rest-gitlab.ts';
 import type { Ledger } from '../core/ledger/ledger.ts';
@@ -99,7 +99,7 @@ async function withRejected(settings: RequeueSettings, { agreed, lists, usage, l
   const unknown = (rejections?.jobs ?? []).filter(({ jobId, atMs }) => !listed.has(jobId) && atMs >= sinceMs);
   const records = unknown.length === 0 ? [] : await ledger.readRecords(unknown.map(({ jobId }) => jobId));
   const found = records.flatMap((record) => {
-    if (record === undefined || agreedBy(record.facts.groupIds, agreed) !== settings) return [];
+    if (record === undefined || findRequeueSettings(record.facts.groupIds, agreed) !== settings) return [];
     return toRequeueEntry(record, list.entries, settings) ?? [];
   });
   const entries = [...list.entries, ...found].map((entry): RequeueEntry => {

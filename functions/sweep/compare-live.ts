@@ -13,20 +13,22 @@ import { keepLive, rememberRunner, type SweepRun } from './run.ts';
 const AGE_MS_MIN = 2 * 60_000;
 
 export async function compareLive(run: SweepRun): Promise<void> {
-  const { live, liveIds, clock, asking, memory, looked, untracked } = run;
+  const { live, liveIds, clock, boundedGitLab, memory, checkedJobIds, untracked } = run;
   keepLive(memory, liveIds, clock.nowMs());
-  for (const jobId of looked) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
-  if (!asking.mayAsk()) return;
+  for (const jobId of checkedJobIds) if (liveIds.has(jobId)) memory.lookedAtMs.set(jobId, clock.nowMs());
+  if (!boundedGitLab.mayAsk()) return;
 
-  const unseen = new Map(live.filter(({ jobId }) => !looked.has(jobId)).map((job) => [job.jobId, job]));
+  const unseen = new Map(
+    live.filter(({ jobId }) => !checkedJobIds.has(jobId)).map((job) => [job.jobId, job]),
+  );
   await atOnce([...memory.runners], CALLS_AT_ONCE, async (runnerId) => {
-    if (!asking.mayAsk()) return;
+    if (!boundedGitLab.mayAsk()) return;
     const before = unseen.size;
-    await listRunning(`runners/${runnerId}`, asking, (gitlabJob) => {
+    await listRunning(`runners/${runnerId}`, boundedGitLab, (gitlabJob) => {
       if (unseen.delete(gitlabJob.jobId)) noteRunning(gitlabJob, run);
       else if (!liveIds.has(gitlabJob.jobId)) untracked.set(gitlabJob.jobId, gitlabJob);
     });
-    if (asking.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
+    if (boundedGitLab.mayAsk() && unseen.size === before) memory.runners.delete(runnerId);
   });
 
   const lookedAtMs = (jobId: number): number => memory.lookedAtMs.get(jobId) ?? 0;
@@ -34,19 +36,19 @@ export async function compareLive(run: SweepRun): Promise<void> {
   const suspects = await readLiveHolds(longestNotLookedAt, run);
   const nowMs = clock.nowMs();
   const old = suspects.filter(({ decidedAtMs }) => nowMs - decidedAtMs > AGE_MS_MIN);
-  await lookUp(old, asking, foundHandler(run));
+  await lookUp(old, boundedGitLab, foundHandler(run));
   await run.concluding.flush();
 }
 
 const foundHandler =
   (run: SweepRun): FoundHandler<LiveHold> =>
   async (hold, answer) => {
-    const { clock, concluding, memory, tally, looked } = run;
+    const { clock, concluding, memory, tally, checkedJobIds } = run;
     if (answer.kind === 'answered' && answer.value?.status === 'running')
       return noteRunning(answer.value, run);
     // A failure writes nothing: the hold is not due yet, and the next minute asks again, after all others.
     memory.lookedAtMs.set(hold.jobId, clock.nowMs());
-    looked.add(hold.jobId);
+    checkedJobIds.add(hold.jobId);
     if (answer.kind !== 'answered') return;
     tally.verified += 1;
     const action = actionForHold(hold, answer.value, clock.nowMs());
@@ -54,9 +56,12 @@ const foundHandler =
     if (action.do !== 'expire') await concluding.take(action);
   };
 
-function noteRunning({ jobId, runnerId }: GitLabJob, { clock, memory, tally, looked }: SweepRun): void {
+function noteRunning(
+  { jobId, runnerId }: GitLabJob,
+  { clock, memory, tally, checkedJobIds }: SweepRun,
+): void {
   memory.lookedAtMs.set(jobId, clock.nowMs());
-  looked.add(jobId);
+  checkedJobIds.add(jobId);
   tally.verified += 1;
   rememberRunner(memory, jobId, runnerId);
 }

@@ -28,8 +28,8 @@ const BATCH = 300;
 const UNTRACKED_MAX = 1_000;
 
 export async function confirmEnds(run: SweepRun): Promise<void> {
-  const { reported, clock, asking, memory, tally } = run;
-  if (reported === undefined || !asking.mayAsk()) return;
+  const { reported, clock, boundedGitLab, memory, tally } = run;
+  if (reported === undefined || !boundedGitLab.mayAsk()) return;
   const nowMs = clock.nowMs();
   const newest = inboxSlot(nowMs - SETTLED_MS) - 1;
   for (let slot = (await reported.readCheckpoint()) ?? newest; slot <= newest; slot += 1) {
@@ -55,7 +55,7 @@ function jobsIn(bodies: readonly string[], done: ReadonlySet<number>): ReportedJ
 }
 
 async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise<boolean> {
-  const { ledger, clock, asking, memory, untracked } = run;
+  const { ledger, clock, boundedGitLab, memory, untracked } = run;
   const { done, pages } = memory.confirming;
   const records = await ledger.readRecords(jobs.map(([jobId]) => jobId));
   const untrackedByGroup = new Map<number, number>();
@@ -76,7 +76,7 @@ async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise
   const failed: number[] = [];
   await lookUp(
     wanted,
-    asking,
+    boundedGitLab,
     async ({ jobId, record }, answer) => {
       if (answer.kind === 'failed') failed.push(jobId);
       else if (answer.value === undefined) done.add(jobId);
@@ -93,8 +93,8 @@ async function confirmJobs(jobs: readonly ReportedJob[], run: SweepRun): Promise
     pages,
   );
   await conclude();
-  // No job decides this call: if GitLab answers it, the jobs at which it failed must not stop the others.
-  if (failed.length > 0 && (await asking.runners(undefined)).kind === 'answered')
+  // If GitLab answers another call, only these jobs fail. Skip them, so that they do not block the others.
+  if (failed.length > 0 && (await boundedGitLab.runners(undefined)).kind === 'answered')
     for (const jobId of failed) done.add(jobId);
   return wanted.every(({ jobId }) => done.has(jobId));
 }

@@ -23,8 +23,8 @@ interface Search {
 }
 
 export async function findBypass(run: SweepRun): Promise<void> {
-  const { asking, clock, marks, memory } = run;
-  if (!asking.mayAsk()) return;
+  const { boundedGitLab, clock, marks, memory } = run;
+  if (!boundedGitLab.mayAsk()) return;
   const nowMs = clock.nowMs();
   forgetSeen(memory, nowMs - DEEP_EVERY_MS - 2 * OVERLAP_MS);
   const known: SweepCheckpoints | undefined = await marks.read();
@@ -49,7 +49,7 @@ export async function findBypass(run: SweepRun): Promise<void> {
   );
   const longestNotVisited = due.sort((a, b) => lastVisitMs(a) - lastVisitMs(b) || a - b);
   await atOnce(longestNotVisited, CALLS_AT_ONCE, async (runnerId) => {
-    if (!asking.mayAsk()) return;
+    if (!boundedGitLab.mayAsk()) return;
     const mark = runners.get(runnerId) ?? { seenTo: 0, passMs: 0, deepMs: sinceMs };
     runners.set(runnerId, await searchRunner(runnerId, mark, search));
   });
@@ -64,7 +64,7 @@ async function searchRunner(
   mark: RunnerCheckpoint,
   search: Search,
 ): Promise<RunnerCheckpoint> {
-  const { clock, asking, memory } = search.run;
+  const { clock, boundedGitLab, memory } = search.run;
   const nowMs = clock.nowMs();
   const { going: resumed, ...whole } = mark;
   const pass = resumed ?? { startMs: nowMs, deep: isDeepDue(runnerId, mark.deepMs, nowMs) };
@@ -72,7 +72,7 @@ async function searchRunner(
   let page = resumed?.page;
   memory.visits.set(runnerId, nowMs);
   for (let pages = 1; ; pages += 1) {
-    const answer = await asking.listJobs(`runners/${runnerId}`, { page });
+    const answer = await boundedGitLab.listJobs(`runners/${runnerId}`, { page });
     if (answer.kind !== 'answered') {
       // A page that GitLab does not know any more would never be answered: begin at the newest again.
       const lost = answer.kind === 'failed' && answer.code === 'gitlab_unreadable';
@@ -100,7 +100,7 @@ async function lookAt(
     if (untracked.has(gitlabJob.jobId)) {
       if (untracked.show(gitlabJob, run) === 'over') fresh.push(gitlabJob);
     } else if (
-      // Most were there at the last search: that is said by two numbers.
+      // The last search saw most jobs. The checkpoint's `seenTo` and `passMs` exclude them.
       isToJudge(gitlabJob, mark, pass) &&
       !seenAtMs.has(gitlabJob.jobId) &&
       !ranBefore(gitlabJob, sinceMs) &&
@@ -120,11 +120,11 @@ async function lookAt(
 const PAGES_MAX = 100;
 
 /** `complete`: a runner that is not among them is gone. */
-async function knownRunners({ asking, memory }: SweepRun, marked: Iterable<number>) {
+async function knownRunners({ boundedGitLab, memory }: SweepRun, marked: Iterable<number>) {
   const runnerIds = new Set<number>();
   let page: string | undefined;
   for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
-    const answer = await asking.runners(page);
+    const answer = await boundedGitLab.runners(page);
     if (answer.kind !== 'answered') break;
     for (const runnerId of answer.value.runnerIds) runnerIds.add(runnerId);
     page = answer.value.next;

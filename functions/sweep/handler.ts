@@ -86,7 +86,7 @@ async function noteYetFailed(jobId: number | undefined): Promise<void> {
   await dynamoYetFailed(table)
     .write(mark)
     .catch((error: unknown) =>
-      consoleLog.error('a job that failed although admitted is not noted: the watchdog does not hear of it', {
+      consoleLog.error('failed admitted job was not stored: the watchdog cannot see it', {
         error: String(error),
       }),
     );

@@ -21,10 +21,14 @@ const RUNNING_PAGES_MAX = 20;
 /** Among the wanted jobs a page must show two, or asking for them one by one is as cheap; one bad page may be chance. */
 const POOR_PAGES_MAX = 2;
 
-export async function listRunning(list: JobList, asking: SweepGitLab, onJob: (job: GitLabJob) => void) {
+export async function listRunning(
+  list: JobList,
+  boundedGitLab: SweepGitLab,
+  onJob: (job: GitLabJob) => void,
+) {
   let page: string | undefined;
   for (let pages = 1; pages <= RUNNING_PAGES_MAX; pages += 1) {
-    const answer = await asking.listJobs(list, { status: 'running', page });
+    const answer = await boundedGitLab.listJobs(list, { status: 'running', page });
     if (answer.kind !== 'answered') return;
     for (const job of answer.value.jobs) onJob(job);
     page = answer.value.next;
@@ -39,7 +43,7 @@ export async function listRunning(list: JobList, asking: SweepGitLab, onJob: (jo
 async function listRecent<Job>(
   list: JobList,
   wanted: Map<number, Job>,
-  asking: SweepGitLab,
+  boundedGitLab: SweepGitLab,
   found: FoundHandler<Job>,
   pages: Map<JobList, string>,
 ): Promise<boolean> {
@@ -49,7 +53,7 @@ async function listRecent<Job>(
   let page = pages.get(list);
   pages.delete(list);
   for (let count = 1; count <= pagesMax && wanted.size > 0 && poor < POOR_PAGES_MAX; count += 1) {
-    const answer = await asking.listJobs(list, { page });
+    const answer = await boundedGitLab.listJobs(list, { page });
     if (answer.kind === 'unsent') {
       if (page !== undefined) pages.set(list, page);
       return false;
@@ -78,7 +82,7 @@ export const CALLS_AT_ONCE = 16;
 /** Calls `found` for every job that GitLab said something about or failed at. @returns jobs that were not asked about */
 export async function lookUp<Job extends AskableJob>(
   jobs: readonly Job[],
-  asking: SweepGitLab,
+  boundedGitLab: SweepGitLab,
   found: FoundHandler<Job>,
   pages = new Map<JobList, string>(),
 ): Promise<readonly Job[]> {
@@ -89,13 +93,13 @@ export async function lookUp<Job extends AskableJob>(
     await found(job, answer);
   };
   await atOnce([...byLongestList(jobs)], CALLS_AT_ONCE, async ([list, wanted]) => {
-    if (wanted.size < 2 || (await listRecent(list, wanted, asking, taken, pages))) return;
+    if (wanted.size < 2 || (await listRecent(list, wanted, boundedGitLab, taken, pages))) return;
     for (const job of wanted.values()) nextRuns.add(job);
   });
   const single = [...left.values()].filter((job) => !nextRuns.has(job));
   await atOnce(single, CALLS_AT_ONCE, async (job) => {
     if (job.projectId === undefined) return;
-    const answer = await asking.job(job.projectId, job.jobId);
+    const answer = await boundedGitLab.job(job.projectId, job.jobId);
     if (answer.kind !== 'unsent') await taken(job, answer);
   });
   return [...left.values()];

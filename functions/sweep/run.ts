@@ -37,11 +37,11 @@ export interface SweepDeps {
 }
 
 export interface SweepRun extends SweepDeps {
-  readonly asking: SweepGitLab;
+  readonly boundedGitLab: SweepGitLab;
   readonly concluding: ActionWriter;
   readonly tally: SweepTally;
-  readonly looked: Set<number>;
-  /** All live holds as the due index showed them at the start, oldest due first; at most `LIVE_MAX`. */
+  readonly checkedJobIds: Set<number>;
+  /** All jobs in the due index at the start, reservations included, oldest due first; at most `LIVE_MAX`. */
   readonly live: readonly DueJob[];
   readonly liveIds: ReadonlySet<number>;
   readonly untracked: Map<number, GitLabJob>;
@@ -95,7 +95,7 @@ export function forgetSeen({ seenAtMs }: SweepMemory, beforeMs: number): void {
   }
 }
 
-// GitLab with bounds on calls and time, and silence when it wants to be left alone. Errors become values.
+// Calls GitLab within bounds on calls and time, and pauses when GitLab limits the rate. Errors become values.
 
 export type GitLabAnswer<T> =
   | { readonly kind: 'answered'; readonly value: T }

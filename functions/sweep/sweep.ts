@@ -32,18 +32,18 @@ export async function sweep(deps: SweepDeps): Promise<SweepReport> {
   const { ledger, clock, memory, runMs = RUN_MS, callsMax = CALLS_MAX } = deps;
   const startMs = clock.monotonicMs();
   const tally = newTally();
-  const asking = createSweepGitLab(deps.gitlab, { clock, tally, memory });
+  const boundedGitLab = createSweepGitLab(deps.gitlab, { clock, tally, memory });
   const live = await ledger.dueJobs(Number.MAX_SAFE_INTEGER, LIVE_MAX);
   tally.live = live.length;
   const run: SweepRun = {
-    ...{ ...deps, asking, tally, live },
+    ...{ ...deps, boundedGitLab, tally, live },
     concluding: createActionWriter({ ...deps, tally }),
-    looked: new Set(),
+    checkedJobIds: new Set(),
     liveIds: new Set(live.map(({ jobId }) => jobId)),
     untracked: new Map(),
   };
   const allow = (share: number): void =>
-    asking.allow(startMs + runMs * share, Math.floor(callsMax * share) - tally.calls);
+    boundedGitLab.allow(startMs + runMs * share, Math.floor(callsMax * share) - tally.calls);
 
   allow(DUE_UNTIL);
   await verifyDue(run);
@@ -64,12 +64,12 @@ const UNASKABLE_MS = 60 * 60_000;
 
 /** Each asked hold ends or gets a later due time, so the due order is the cursor. */
 async function verifyDue(run: SweepRun): Promise<void> {
-  const { live, clock, asking, concluding, tally, looked } = run;
+  const { live, clock, boundedGitLab, concluding, tally, checkedJobIds } = run;
   const nowMs = clock.nowMs();
   const due = live.filter(({ dueAtMs }) => dueAtMs < nowMs).slice(0, DUE_MAX);
   tally.due = due.length;
   tally.oldestDueAgeMs = due[0] === undefined ? 0 : nowMs - due[0].dueAtMs;
-  if (due.length === 0 || !asking.mayAsk()) return;
+  if (due.length === 0 || !boundedGitLab.mayAsk()) return;
 
   const holds = await readLiveHolds(
     due.map(({ jobId }) => jobId),
@@ -82,15 +82,15 @@ async function verifyDue(run: SweepRun): Promise<void> {
   let seeing: Promise<boolean> | undefined;
   // A token that is no administrator's sees a 404 where a job lives in a project it may not read.
   const seesEverything = (): Promise<boolean> => {
-    seeing ??= asking.runners(undefined).then(({ kind }) => kind === 'answered');
+    seeing ??= boundedGitLab.runners(undefined).then(({ kind }) => kind === 'answered');
     return seeing;
   };
   const unasked = await lookUp(
     // The index lags: what was postponed a moment ago is not due any more.
     holds.filter(({ dueAtMs }) => dueAtMs <= nowMs),
-    asking,
+    boundedGitLab,
     async (hold, answer) => {
-      looked.add(hold.jobId);
+      checkedJobIds.add(hold.jobId);
       const { jobId } = hold;
       if (answer.kind !== 'answered')
         return concluding.take({ do: 'postpone', jobId, dueAtMs: clock.nowMs() + answer.againMs });

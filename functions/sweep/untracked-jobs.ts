@@ -10,7 +10,7 @@ import { rememberSeen, type SweepRun } from './run.ts';
 
 /**
  * Charges ended jobs by GitLab's outcome if the ledger lacks it, which also repairs lost webhooks.
- * @param isFirst - this process certainly meets it first; otherwise it counts only if it makes a difference
+ * @param isFirst - true if no run has counted the job; else it counts only if it changes the ledger
  */
 export async function judgePage(
   gitlabJobs: readonly GitLabJob[],
@@ -73,7 +73,7 @@ function classify(record: JobRecord | undefined, scope: ControllerScope | undefi
   return record.unchecked === 'bypass' ? 'unadmitted' : 'admitted';
 }
 
-// Jobs that run without an admission: they can only be charged at their end, wherever lists show it, or nowhere.
+// Jobs that run without an admission: they are charged at their end, which a list or a single call shows.
 
 /** About 25 KB of the checkpoints. More means that GitLab does not ask at all. */
 const OPEN_MAX = 2_000;
@@ -135,7 +135,7 @@ export class UntrackedJobs {
     const unshown = [...this.open].filter(([jobId]) => !this.#shown.has(jobId));
     const over: GitLabJob[] = [];
     await atOnce(unshown.slice(0, ASKED_MAX), CALLS_AT_ONCE, async ([jobId, projectId]) => {
-      const answer = await run.asking.job(projectId, jobId);
+      const answer = await run.boundedGitLab.job(projectId, jobId);
       if (answer.kind === 'unsent') return;
       const gitlabJob = answer.kind === 'answered' ? answer.value : undefined;
       if (gitlabJob !== undefined && isTerminal(gitlabJob.status)) over.push(gitlabJob);

@@ -2,8 +2,8 @@ import {
   type Directory,
   type DirectoryGroup,
   type DirectoryProject,
-  directoryOf,
   GROUP_LEVELS_MAX,
+  indexDirectory,
   pathKey,
 } from '../directory.ts';
 import { gitlabId, readBoolean, word } from './parse-entry.ts';
@@ -34,7 +34,7 @@ export function parseDirectory(document: unknown): ParseResult<Directory, Docume
       groupsById.get(id)?.at('parent').expected(KNOWN_GROUP);
   for (const { id, groupId } of projects)
     if (!groupsById.has(groupId)) projectsById.get(id)?.at('group').expected(KNOWN_GROUP);
-  const directory = directoryOf(groups, projects);
+  const directory = indexDirectory(groups, projects);
   const lost = groups.find(({ id }) => !directory.chainById.has(id));
   if (lost !== undefined && reading.problems.length === 0)
     groupsById

@@ -1,6 +1,13 @@
 import type { BreakGlass } from '../limits/break-glass.ts';
 import { DAY_MS } from '../limits/calendar.ts';
-import { earlierGrants, type Freeze, type Grant, type Limit, lineOf, withoutDay } from '../limits/limit.ts';
+import {
+  earlierGrants,
+  type Freeze,
+  type Grant,
+  type Limit,
+  limitLine,
+  withoutDay,
+} from '../limits/limit.ts';
 import { readUnits } from '../unit.ts';
 import { checkOrder, edge, gitlabId, LIMIT_TEXTS, readName, readZone, text, word } from './parse-entry.ts';
 import { readLimitSubject, readSubject } from './parse-limit.ts';
@@ -160,7 +167,7 @@ export function withGrants(
 
 const limitNamed = (id: unknown, limits: readonly Limit[]): Limit | undefined =>
   limits.find((limit) => limit.id === id) ??
-  (typeof id === 'string' ? limits.find((limit) => lineOf(limit) === withoutDay(id)) : undefined);
+  (typeof id === 'string' ? limits.find((limit) => limitLine(limit) === withoutDay(id)) : undefined);
 
 function readGrant(reading: Reading, limit: Limit | undefined): Grant | undefined {
   const found = reading.fields(

@@ -1,5 +1,5 @@
 import { isZone } from '../limits/calendar.ts';
-import { CAP_KINDS, capOf, capSubject, endsByItself, isCap } from '../limits/cap.ts';
+import { CAP_KINDS, capSubject, endsWithPipeline, isCap, parseCap } from '../limits/cap.ts';
 import { type Limit, OUTAGE_POLICIES, SHARE_PARTS, shareOf } from '../limits/limit.ts';
 import { limitFields } from '../limits/limit-fields.ts';
 import { subjectKey } from '../limits/limits.ts';
@@ -79,11 +79,11 @@ function readWait(reading: Reading, kind: LimitKind): number | undefined {
 const kindsText = (is: (kind: LimitKind) => boolean): string => listText(LIMIT_KINDS.filter(is), 'and');
 
 function refuseOnCap(reading: Reading, subject: string, per: Limit['per']): void {
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   if (cap === undefined) return;
   for (const key of ['carry', 'overdraft', 'cohort', 'thresholds', 'when_unreachable'])
     reading.optional(key, (each) => each.refuse(`is on a limit for each ${cap.kind}, which has none`));
-  const ends = endsByItself(subject);
+  const ends = endsWithPipeline(subject);
   if (per !== undefined && (per === 'once') !== ends)
     reading.at('per').expected(ends ? `once: each ${cap.kind} ends on its own` : 'a period that ends');
 }

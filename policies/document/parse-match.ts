@@ -1,5 +1,5 @@
 import type { GroupCondition, ProjectCondition, VariableConditions } from '../match/compare.ts';
-import { remembering } from '../match/remember.ts';
+import { memoize } from '../match/remember.ts';
 import { compileWildcard, type Wildcard } from '../match/wildcard.ts';
 import { gitlabId, readBoolean } from './parse-entry.ts';
 import { isRecord, type Read, type Reading } from './reading.ts';
@@ -51,7 +51,7 @@ export function readWildcard(reading: Reading): Wildcard | undefined {
 
 export function readPath(reading: Reading): Wildcard | undefined {
   const wildcard = readWildcard(reading);
-  return wildcard && { pattern: wildcard.pattern, matches: remembering(wildcard.matches) };
+  return wildcard && { pattern: wildcard.pattern, matches: memoize(wildcard.matches) };
 }
 
 /** More than any policy compares; each is a look-up for every job. */

@@ -1,7 +1,7 @@
 import { readWildcard } from '../document/parse-match.ts';
 import type { Reading } from '../document/reading.ts';
 import type { FieldMissingReason } from '../kinds/rule-kind.ts';
-import { remembering } from '../match/remember.ts';
+import { memoize } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
 import type { ContainerEngine, ImageNotAllowedReason, ImageReason } from './image-text.ts';
 
@@ -34,7 +34,7 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   const allow = allowed.flatMap((each) => readAllowed(each) ?? []);
   const deny = denied.flatMap((each) => readWildcard(each) ?? []);
   const service = judged === 'service' ? ({ service: true } as const) : {};
-  return remembering((image) => {
+  return memoize((image) => {
     const notAllowed = imageRefusal(image, allow, deny, compare === 'normalised');
     const floats = tags !== undefined && !meetsTagRule(image, tags);
     const engine = deniesEngines ? engineIn(image) : undefined;

@@ -1,7 +1,7 @@
 import { edge } from '../document/parse-entry.ts';
 import type { Reading } from '../document/reading.ts';
 import { clockIn, DAY_MS, dayNumber, firstAt, HOUR_MS, MINUTE_MS, weekday } from '../limits/calendar.ts';
-import { remembered } from '../match/remember.ts';
+import { memoizeIn } from '../match/remember.ts';
 
 /** Half-open, Unix ms. `Infinity`: the freeze lasts until someone lifts it. */
 export interface FreezeSpan {
@@ -109,7 +109,7 @@ export function weeklySpans(
 ): (atMs: number) => readonly FreezeSpan[] {
   const known = new Map<number, readonly FreezeSpan[]>();
   const findSpans = (day: number): readonly FreezeSpan[] =>
-    remembered(known, day, DAYS_REMEMBERED_MAX, () =>
+    memoizeIn(known, day, DAYS_REMEMBERED_MAX, () =>
       windows
         .filter(({ days }) => days.has(weekday(day)))
         .map(({ fromMinute, untilMinute }) => ({

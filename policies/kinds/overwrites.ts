@@ -8,7 +8,7 @@ import {
   overwriteVariable,
 } from '../kubernetes/resource-variables.ts';
 import { acceptedRegex, compileRegex, REGEX_TEXT_CHARACTERS_MAX, type Regex } from '../match/regex.ts';
-import { remembering } from '../match/remember.ts';
+import { memoize } from '../match/remember.ts';
 import { oneLine, shortened } from '../text/plain-text.ts';
 import type { ReasonText } from '../text/reason-text.ts';
 import type { FieldMissingReason, StatelessRuleKind } from './rule-kind.ts';
@@ -69,7 +69,7 @@ function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean)
     if (!compiled.ok) return reading.refuse(`'${pattern}' ${compiled.problem}`);
   }
   const accepted = acceptedRegex(wanted);
-  return { ...accepted, matches: remembering(accepted.matches) };
+  return { ...accepted, matches: memoize(accepted.matches) };
 }
 
 function reasonsFor(

@@ -1,4 +1,4 @@
-import { remembered, remembering } from '../match/remember.ts';
+import { memoize, memoizeIn } from '../match/remember.ts';
 
 export interface CalendarDay {
   readonly year: number;
@@ -77,7 +77,7 @@ function lookedUpAhead(zone: string, atMs: number): number {
 }
 
 /** Making a formatter takes thousands of times longer than using it. */
-const formatterOf = remembering(
+const formatterOf = memoize(
   (timeZone: string) =>
     new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
       ...{ timeZone, year: 'numeric', month: 'numeric', day: 'numeric' },
@@ -136,7 +136,7 @@ export function dayStartMs(zone: string, day: CalendarDay): number {
   const wanted = dayNumber(day);
   // Clocks may skip midnight, so it is the earliest instant whose day is this one or later.
   const isReached = (atMs: number): boolean => dayNumber(dayIn(zone, atMs)) >= wanted;
-  return remembered(starts, `${wanted} ${zone}`, STARTS_MAX, () =>
+  return memoizeIn(starts, `${wanted} ${zone}`, STARTS_MAX, () =>
     firstAt(wanted * DAY_MS - SEARCH_MS, wanted * DAY_MS + SEARCH_MS, isReached),
   );
 }

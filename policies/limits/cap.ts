@@ -30,7 +30,7 @@ const OF_USERS: readonly CapKind[] = ['user', 'bot'];
 
 export const capSubject = (place: string, kind: CapKind): string => `${place}${EACH}${kind}`;
 
-export function capOf(subject: string) {
+export function parseCap(subject: string) {
   if (!isCap(subject)) return undefined;
   const [, place, written, name] = CAP.exec(subject) ?? [];
   const kind = CAP_KINDS.find((each) => each === written);
@@ -40,21 +40,21 @@ export function capOf(subject: string) {
 
 export const isCap = (subject: string): boolean => subject.includes(EACH);
 
-export const placeOfSubject = (subject: string): string => capOf(subject)?.place ?? subject;
+export const placeOfSubject = (subject: string): string => parseCap(subject)?.place ?? subject;
 
 export function userOfSubject(subject: string): string | undefined {
   if (subject.startsWith('user/')) return subject.slice('user/'.length);
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   return cap !== undefined && OF_USERS.includes(cap.kind) ? cap.name : undefined;
 }
 
-export function endsByItself(subject: string): boolean {
-  const cap = capOf(subject);
+export function endsWithPipeline(subject: string): boolean {
+  const cap = parseCap(subject);
   return cap !== undefined && ENDING.includes(cap.kind);
 }
 
 export const capSpansRoots = (subject: string): boolean => {
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   return cap?.place === 'instance' && OF_USERS.includes(cap.kind);
 };
 

@@ -45,7 +45,7 @@ const shareText = (parts: number | undefined): string | undefined =>
 export const writtenInstant = (atMs: number | undefined): string | undefined =>
   atMs === undefined ? undefined : new Date(atMs).toISOString().replace('.000Z', 'Z');
 
-const graceOf = ({ graceAmount, amount }: Limit): number | undefined =>
+const makeGrace = ({ graceAmount, amount }: Limit): number | undefined =>
   graceAmount === undefined || amount === 'unlimited' ? undefined : graceAmount - amount;
 
 const LIMIT_FIELDS = [
@@ -74,8 +74,8 @@ const LIMIT_FIELDS = [
     type: 'part',
     label: 'Grace',
     help: 'On top for pipelines that run already: a share like 10% or an amount.',
-    written: (limit) => shareText(limit.graceShare) ?? graceOf(limit),
-    reach: (limit) => graceOf(limit) ?? 0,
+    written: (limit) => shareText(limit.graceShare) ?? makeGrace(limit),
+    reach: (limit) => makeGrace(limit) ?? 0,
   },
   {
     name: 'carry',

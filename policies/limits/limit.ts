@@ -115,7 +115,7 @@ export const shareOf = (amount: number, parts: number): number =>
 const DAY_AT_END = /-(\d{4}-\d{2}-\d{2})$/;
 
 /** The name that limits share if one takes over from the other on the day in its id: `money-month-2027-01-01`. */
-export function lineOf({ id, fromMs, zone }: Pick<Limit, 'id' | 'fromMs' | 'zone'>): string {
+export function limitLine({ id, fromMs, zone }: Pick<Limit, 'id' | 'fromMs' | 'zone'>): string {
   const day = DAY_AT_END.exec(id)?.[1];
   return day !== undefined && fromMs === dayStartMs(zone, dayOfIso(day)) ? withoutDay(id) : id;
 }
@@ -126,8 +126,8 @@ export const withoutDay = (id: string): string => id.replace(DAY_AT_END, '');
 export function earlierGrants(limit: Limit, onSubject: readonly Limit[]): readonly Grant[] {
   const { fromMs } = limit;
   if (fromMs === undefined) return [];
-  const line = lineOf(limit);
+  const line = limitLine(limit);
   return onSubject
-    .filter((each) => (each.untilMs ?? Number.POSITIVE_INFINITY) <= fromMs && lineOf(each) === line)
+    .filter((each) => (each.untilMs ?? Number.POSITIVE_INFINITY) <= fromMs && limitLine(each) === line)
     .flatMap(({ grants = [] }) => grants.filter(({ untilMs }) => untilMs > fromMs));
 }

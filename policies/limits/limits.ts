@@ -1,13 +1,13 @@
 import type { Job } from '../checked-job.ts';
 import type { CounterKey, CounterSnapshot } from '../claim.ts';
 import type { Directory } from '../directory.ts';
-import { perObject, remembering } from '../match/remember.ts';
+import { memoize, perObject } from '../match/remember.ts';
 import type { Wildcard } from '../match/wildcard.ts';
 import type { Mode, RuleClass } from '../mode.ts';
 import type { PlacedGroup } from '../placement.ts';
 import type { LimitKind } from '../unit.ts';
 import type { BreakGlass } from './break-glass.ts';
-import { CAP_KINDS, capNameOf, capOf, capSubject } from './cap.ts';
+import { CAP_KINDS, capNameOf, capSubject, parseCap } from './cap.ts';
 import { type Freeze, grantedAt, grantedWithin, grantsOf, type Limit, shareOf } from './limit.ts';
 import { type FiscalStart, type Period, periodAt, validAt } from './period.ts';
 
@@ -114,7 +114,7 @@ export function subjectLimitsOf(job: Job, set: LimitSet): readonly SubjectLimits
 }
 
 const capsByPlace = perObject((set: LimitSet) => {
-  const caps = [...set.bySubject.keys()].flatMap((subject) => capOf(subject) ?? []);
+  const caps = [...set.bySubject.keys()].flatMap((subject) => parseCap(subject) ?? []);
   return Map.groupBy(caps, ({ place }) => place);
 });
 
@@ -197,7 +197,7 @@ export function limitOfCounter(
 ): Limit | undefined {
   const own = limitsOn(limits, subject).find((limit) => limit.id === id);
   if (own !== undefined) return own;
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   if (cap !== undefined) {
     const limit = limitsOn(limits, capSubject(cap.place, cap.kind)).find((each) => each.id === id);
     return limit && { ...limit, subject };
@@ -220,7 +220,7 @@ interface GroupDefaults {
 
 export const groupDefaultsOf = (all: readonly PatternDefault[]): GroupDefaults => ({
   all,
-  at: remembering((path) => defaultsAt(all, path)),
+  at: memoize((path) => defaultsAt(all, path)),
 });
 
 function defaultsAt(all: readonly PatternDefault[], path: string): readonly Limit[] {

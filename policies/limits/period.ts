@@ -1,4 +1,4 @@
-import { remembering } from '../match/remember.ts';
+import { memoize } from '../match/remember.ts';
 import {
   type CalendarDay,
   calendarDay,
@@ -33,7 +33,8 @@ export interface Period {
 }
 
 /** The period met last, per kind, zone and fiscal start: nearly every lookup falls into it again. */
-const met = new Map<string, Period>();
+const lastPeriods = new Map<string, Period>();
+const LAST_PERIODS_MAX = 1_000;
 
 /** Weeks begin on Monday; minutes and hours are UTC in every zone. The cache changes no result. */
 export function periodAt(
@@ -43,10 +44,11 @@ export function periodAt(
   fiscalStart: FiscalStart = CALENDAR_YEAR,
 ): Period {
   const where = `${kind} ${zone} ${fiscalStart}`;
-  const last = met.get(where);
+  const last = lastPeriods.get(where);
   if (last !== undefined && last.startMs <= nowMs && nowMs < last.endMs) return last;
   const period = computePeriod(kind, zone, nowMs, fiscalStart);
-  met.set(where, period);
+  if (lastPeriods.size >= LAST_PERIODS_MAX) lastPeriods.clear();
+  lastPeriods.set(where, period);
   return period;
 }
 
@@ -123,7 +125,7 @@ function periodOfKey(key: string): { readonly kind: PeriodKind; readonly endMs: 
 const LONGEST_DAYS = { minute: 2, hour: 2, day: 2, week: 8, month: 32, quarter: 93, year: 367 };
 
 /** The most days that a period lasts, one for clock changes included: 0 for `now`, Infinity for `once`. */
-export const longestDays = remembering((key: string): number => {
+export const longestDays = memoize((key: string): number => {
   const kind = periodOfKey(key)?.kind;
   if (key === 'now') return 0;
   return kind === undefined || kind === 'once' ? Number.POSITIVE_INFINITY : LONGEST_DAYS[kind];

@@ -3,15 +3,15 @@ const ANSWERS_MAX = 500;
 const TEXT_CHARACTERS_MAX = 512;
 
 /** A pure function of a text that remembers its results: the same few images and paths come again and again. */
-export function remembering<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
+export function memoize<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
   const known = new Map<string, Answer>();
   return (text) =>
     text.length > TEXT_CHARACTERS_MAX
       ? answer(text)
-      : remembered(known, text, ANSWERS_MAX, () => answer(text));
+      : memoizeIn(known, text, ANSWERS_MAX, () => answer(text));
 }
 
-export function remembered<Key, Answer>(
+export function memoizeIn<Key, Answer>(
   known: Map<Key, Answer>,
   key: Key,
   answersMax: number,

@@ -103,7 +103,7 @@ export function requestOfRecord(jobId: number, facts: JobFacts, recorded: Record
   };
 }
 
-export const variablesLost = ({ variables, services = [] }: RecordedRequest): boolean =>
+export const hasLostVariables = ({ variables, services = [] }: RecordedRequest): boolean =>
   variables === 'some' || services.some((service) => service.variables === 'some');
 
 function listFilled(request: AdmissionRequest, placement: Placement): FilledFact[] {

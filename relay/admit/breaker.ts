@@ -5,7 +5,7 @@
  *      ▲                  └──any success──┐      └──probe succeeds──┐
  *      └──────────────────────────────────┴─────────────────────────┘
  *
- * Only missing answers and 5xx count as failures. Throttling (429) counts as neither: the function works and asks for fewer
+ * Missing, malformed and 5xx responses count as failures. Throttling (429) counts as neither: the function works and asks for fewer
  * calls. The breaker opens by the share of failed calls, never by failures in a row: forty lanes that call together make forty
  * failures in a row out of one bad moment.
  */

@@ -143,7 +143,9 @@ export function createForwarder(options: ForwarderOptions) {
       return { kind: 'parsed', value };
     }
     const failure =
-      answer.kind === 'answered' ? malformed(`${path} answered with what is not of its contract`) : answer;
+      answer.kind === 'answered'
+        ? malformed(`${path} answered with a body that breaks the contract`)
+        : answer;
     // A refusal shows that the service works.
     if (failure.kind === 'refused') permit.succeeded();
     else if (failure.kind === 'throttled') permit.throttled();

@@ -10,7 +10,7 @@ import type { LimitRoom } from '../../functions/core/contract/admissions.ts';
 import type { Job } from '../../policies/checked-job.ts';
 import type { Directory } from '../../policies/directory.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
-import { takenOf } from '../../policies/finding.ts';
+import { amountTaken } from '../../policies/finding.ts';
 import { jobOf } from '../../policies/job.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import { subjectsOf } from '../../policies/limits/limits.ts';
@@ -141,7 +141,7 @@ export class Headroom {
   #claimsOf(job: Job): readonly HeadroomClaim[] {
     return subjectsOf(job).flatMap(({ subject }) =>
       [...(this.#bySubject.get(subject)?.values() ?? [])].map((limit) => {
-        const taken = takenOf(job, unitRow(reasonOf(limit).unit).kind);
+        const taken = amountTaken(job, unitRow(reasonOf(limit).unit).kind);
         // An unknown amount counts 0, so the job is admitted.
         return { limit, asked: typeof taken === 'number' ? taken : 0 };
       }),

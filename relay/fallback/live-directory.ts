@@ -4,7 +4,7 @@ import {
   DIRECTORY_PATH,
   type DirectoryRow,
 } from '../../functions/core/contract/admissions.ts';
-import { type Directory, type DirectoryGroup, directoryOf } from '../../policies/directory.ts';
+import { type Directory, type DirectoryGroup, indexDirectory } from '../../policies/directory.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { type AdmitService, callAdmit } from '../admit/admit-call.ts';
 import type { RelayObserver } from '../events.ts';
@@ -120,7 +120,7 @@ const isHash = (value: unknown): boolean => typeof value === 'string' && value !
 function assembled(parts: Iterable<HashedPart>): Directory {
   const rows = [...parts].flatMap((part) => part.rows);
   rows.sort((a, b) => b[5] - a[5] || a[0] - b[0]);
-  return directoryOf(rows.map(groupOf));
+  return indexDirectory(rows.map(groupOf));
 }
 
 const groupOf = ([id, parentId, path, code, personal]: DirectoryRow): DirectoryGroup => {

@@ -25,7 +25,7 @@ import { gitlabRoles } from '../../functions/core/signin/gitlab-roles.ts';
 import { ownSessions } from '../../functions/core/signin/sessions.ts';
 import { closeMonths } from '../../functions/drift/close-months.ts';
 import { packJobs } from '../../functions/drift/pack-jobs.ts';
-import { type Directory, directoryOf } from '../../policies/directory.ts';
+import { type Directory, indexDirectory } from '../../policies/directory.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
@@ -131,7 +131,7 @@ function consoleOn(
   { rules, packed, zone, clock, screen }: ConsoleParts,
 ): App {
   const { policy, limits } = rules;
-  const known = rules.directory ?? directoryOf([]);
+  const known = rules.directory ?? indexDirectory([]);
   const directory = async (): Promise<Directory> => known;
   const newId = (): string => randomBytes(5).toString('hex');
   const log: Log = {

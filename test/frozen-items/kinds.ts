@@ -33,7 +33,7 @@ import { DynamoRollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { dynamoCursorStore, START } from '../../functions/notices/run.ts';
 import { dynamoImportedVersions } from '../../functions/ssm-limits/imported-versions.ts';
 import { dynamoWatchTable } from '../../functions/watchdog/watch.ts';
-import { directoryOf } from '../../policies/directory.ts';
+import { indexDirectory } from '../../policies/directory.ts';
 import { heartbeatWriter, journalWriter } from '../../relay/aws/aws-json.ts';
 import type { LimitHeadroom } from '../../relay/fallback/headroom.ts';
 import { headroomTable } from '../../relay/fallback/headroom-snapshot.ts';
@@ -66,7 +66,7 @@ const LIMITS = {
   ],
 };
 /** acme ▸ payments ▸ cards */
-const GROUPS = directoryOf([
+const GROUPS = indexDirectory([
   { id: 100, path: 'acme', personal: false },
   { id: 101, parentId: 100, path: 'acme/payments', personal: false },
   { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },

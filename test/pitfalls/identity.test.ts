@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DirectoryGroup, directoryOf } from '../../policies/directory.ts';
+import { type DirectoryGroup, indexDirectory } from '../../policies/directory.ts';
 import { aJob, ONE, ran, world } from './world.ts';
 
 const budget = (group: number, money = 10) => ({ on: { group }, money, per: 'month' });
@@ -19,11 +19,11 @@ const TWO_ROOTS = [
 test('a rename keeps the counter: ids are the key, the text names the new path', async () => {
   const { ask, outcome, edit, committed } = world({
     limits: [budget(101, 2)],
-    directory: directoryOf(TWO_ROOTS),
+    directory: indexDirectory(TWO_ROOTS),
   });
   const before = { namespaceId: 101, projectPath: 'acme/payments/api' };
   await outcome(aJob(1, before));
-  edit({ directory: directoryOf([group(100, 'acme'), group(101, 'acme/treasury', 100)]) });
+  edit({ directory: indexDirectory([group(100, 'acme'), group(101, 'acme/treasury', 100)]) });
   const after = { namespaceId: 101, projectPath: 'acme/treasury/api' };
   const [, rejected] = await ask([aJob(2, after), aJob(3, after)]);
   expect(await committed('group/101')).toBe(2 * ONE);
@@ -34,11 +34,11 @@ test('a transfer to another top group: what is held settles where it was admitte
   const limits = [budget(100), budget(101), budget(200)];
   const { outcome, edit, hear, settled, committed, drift } = world({
     limits,
-    directory: directoryOf(TWO_ROOTS),
+    directory: indexDirectory(TWO_ROOTS),
   });
   await outcome(aJob(1, { namespaceId: 101 }));
   edit({
-    directory: directoryOf([group(100, 'acme'), group(200, 'globex'), group(101, 'globex/payments', 200)]),
+    directory: indexDirectory([group(100, 'acme'), group(200, 'globex'), group(101, 'globex/payments', 200)]),
   });
   await outcome(aJob(2, { namespaceId: 101, rootNamespaceId: 200 }));
   expect(await hear(ran(1, 600))).toMatchObject({ settled: 1 });

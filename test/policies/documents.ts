@@ -1,4 +1,4 @@
-import { type Directory, directoryOf } from '../../policies/directory.ts';
+import { type Directory, indexDirectory } from '../../policies/directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { problemText } from '../../policies/document/reading.ts';
@@ -39,7 +39,7 @@ export function someLimits(document: object, policy: Policy = aPolicy(), directo
   return parsed.value;
 }
 
-export const aDirectory: Directory = directoryOf(
+export const aDirectory: Directory = indexDirectory(
   [
     { id: 100, path: 'acme', personal: false },
     { id: 101, parentId: 100, path: 'acme/payments', personal: false },

@@ -1,6 +1,6 @@
 /** Writes a set of rules as the documents that people write, and reads it with the product's parsers. */
 import type { Rules } from '../../functions/core/admission/judge.ts';
-import { directoryOf } from '../../policies/directory.ts';
+import { indexDirectory } from '../../policies/directory.ts';
 import { parseLimits } from '../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import { type DocumentProblem, type ParseResult, problemText } from '../../policies/document/reading.ts';
@@ -37,7 +37,7 @@ export function rulesOf(ruleSet: RuleSet, company: Company): Omit<Rules, 'estima
   const projects = [...ruleSet.groupOf].map(([id, groupId]) => ({
     ...{ id, groupId, path: pathOfProject(id, ruleSet, company) },
   }));
-  const directory = directoryOf(groups, projects);
+  const directory = indexDirectory(groups, projects);
   return {
     policy,
     directory,

@@ -1,6 +1,6 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { isAwaited } from '../../core/ledger/reservation.ts';
+import { hasNoAdmissionRequest } from '../../core/ledger/reservation.ts';
 import { wasRejected } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { RejectionRows, rejectionKey } from './rejection-rows.ts';
@@ -115,7 +115,7 @@ export async function compareRules(store: LedgerStore, { from, to, sinceMs, unti
     ...{ newlyRejected: 0, newlyAdmitted: 0 },
   };
   for await (const item of store.scan()) {
-    if (item.kind !== 'record' || isAwaited(item.record)) continue;
+    if (item.kind !== 'record' || hasNoAdmissionRequest(item.record)) continue;
     const { record } = item;
     if (wasUnasked(record) && !wasRejected(record)) continue;
     if (record.decidedAtMs < sinceMs || record.decidedAtMs >= untilMs) continue;

@@ -14,7 +14,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { isAwaited } from '../../core/ledger/reservation.ts';
+import { hasNoAdmissionRequest } from '../../core/ledger/reservation.ts';
 import {
   type CountBounds,
   idWalk,
@@ -85,7 +85,7 @@ export async function countJobs(request: CountJobs): Promise<Counted> {
   const { sinceMs, untilMs, before, after, reads, bounds, from } = request;
   const replays = comparedReplays(request, from?.replays);
   const matters = jobsThatMatter(request, before, after);
-  const isWanted = (record: JobRecord): boolean => !isAwaited(record) && matters(record);
+  const isWanted = (record: JobRecord): boolean => !hasNoAdmissionRequest(record) && matters(record);
   const fromMs = earliestPeriodMs(sinceMs, before, after);
   const walk = idWalk(reads, fromMs - LONG_JOB_MS, from?.walk ?? (await reads.recentJobIds()));
   if (from === undefined && walk.isOver()) return { countedToMs: sinceMs, jobsRead: 0 };

@@ -2,12 +2,12 @@ import { counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Directory } from '../../../policies/directory.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
-import { remembered } from '../../../policies/match/remember.ts';
+import { memoizeIn } from '../../../policies/match/remember.ts';
 import { compileWildcard, type Wildcard } from '../../../policies/match/wildcard.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { pricesAt } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
+import { hasLostVariables, requestOfRecord } from '../../../policies/request/recorded.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { unitRow } from '../../../policies/unit.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
@@ -46,7 +46,7 @@ export class ReplayRequests {
   of(record: JobRecord): ReplayRequest {
     const { asked, runnerClass } = record.facts;
     const recorded = asked !== undefined;
-    const lost = recorded && variablesLost(asked);
+    const lost = recorded && hasLostVariables(asked);
     const request = requestOfRecord(record.jobId, record.facts, asked ?? {});
     const policy = recorded ? this.#rules.policy : this.#policyOf(runnerClass, record.decidedAtMs);
     const evaluation = evaluate(request, {
@@ -74,7 +74,7 @@ export class ReplayRequests {
   #policyOf(runnerClass: string, atMs: number): Policy {
     const { policy } = this.#rules;
     const { version, classes, defaultClass: otherwise } = pricesAt(policy.prices, atMs);
-    return remembered(this.#ofClass, `${version}\n${runnerClass}`, CACHED_MAX, () => {
+    return memoizeIn(this.#ofClass, `${version}\n${runnerClass}`, CACHED_MAX, () => {
       const defaultClass = classes.find(({ name }) => name === runnerClass) ?? otherwise;
       return { ...policy, prices: { version, classes: [], defaultClass } };
     });
@@ -154,7 +154,7 @@ export class JobSubjects {
   }
 
   #groups({ groupId, rootId }: JobRecord['facts']): readonly string[] {
-    return remembered(this.#ofGroup, `${groupId} ${rootId}`, CACHED_MAX, () => {
+    return memoizeIn(this.#ofGroup, `${groupId} ${rootId}`, CACHED_MAX, () => {
       const chain = this.#directory.chainById.get(groupId ?? 0) ?? [];
       const ids = chain.length > 0 ? chain.map(({ id }) => id) : [rootId, groupId];
       const groups = [...new Set(ids)].map((id) => `group/${id}`);

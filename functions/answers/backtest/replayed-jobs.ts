@@ -1,6 +1,6 @@
 import { type LimitSet, limitPeriod } from '../../../policies/limits/limits.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { isAwaited } from '../../core/ledger/reservation.ts';
+import { hasNoAdmissionRequest } from '../../core/ledger/reservation.ts';
 import { isLive } from '../../core/ledger/settle.ts';
 import type { LedgerStore } from '../../core/ledger/store.ts';
 import { Replay, type ReplayedJob } from './replay.ts';
@@ -72,7 +72,7 @@ export async function* jobsInOrder(
   const times: number[] = [];
   const ids: number[] = [];
   for await (const item of store.scan()) {
-    if (item.kind !== 'record' || isAwaited(item.record) || !wanted(item.record)) continue;
+    if (item.kind !== 'record' || hasNoAdmissionRequest(item.record) || !wanted(item.record)) continue;
     if (ids.length >= JOBS_MAX)
       throw new Error(`more than ${JOBS_MAX} jobs to replay: choose a shorter time with --since`);
     times.push(item.record.decidedAtMs);

@@ -19,7 +19,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { decisionIdOf, pageText } from '../../core/admission/decide.ts';
 import { type CurrentDecision, countersAsked, decideNow } from '../../core/admission/judge.ts';
 import type { Counter, JobFacts, JobRecord, RecordClaim } from '../../core/ledger/ledger.ts';
-import { isAwaited } from '../../core/ledger/reservation.ts';
+import { hasNoAdmissionRequest } from '../../core/ledger/reservation.ts';
 import { wasRejected } from '../../core/ledger/settle.ts';
 import { jobPagePath, linkTo } from '../../core/notify/console-links.ts';
 import { findRecipient } from '../../core/notify/recipient.ts';
@@ -56,7 +56,7 @@ export const explainJob =
       return unknown(
         `Nothing is known of job ${jobId}: it was never asked about, its record has expired, or it is not in one of your groups.`,
       );
-    if (isAwaited(record)) return unknown(awaitedText(record, nowMs));
+    if (hasNoAdmissionRequest(record)) return unknown(awaitedText(record, nowMs));
     if (generation !== undefined && generation !== record.generation)
       return unknown(
         `Job ${jobId} was decided ${record.generation} times, the last time as ${decisionIdOf(record)}; of ${decisionIdOf({ jobId, generation })} nothing is kept.`,

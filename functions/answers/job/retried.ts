@@ -1,8 +1,8 @@
-import { agreedBy } from '../../../policies/requeue.ts';
+import { findRequeueSettings } from '../../../policies/requeue.ts';
 import { relativeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { JobRecord } from '../../core/ledger/ledger.ts';
-import { isAwaited } from '../../core/ledger/reservation.ts';
+import { hasNoAdmissionRequest } from '../../core/ledger/reservation.ts';
 import { toRequeueEntry } from '../../core/requeue-list.ts';
 import type { ReadContext } from '../reading/context.ts';
 import type { JobRetry } from './model.ts';
@@ -11,7 +11,7 @@ export async function readRetry(
   record: JobRecord,
   { policy, requeue, ledger, clock }: Pick<ReadContext, 'policy' | 'requeue' | 'ledger' | 'clock'>,
 ): Promise<JobRetry | undefined> {
-  const settings = agreedBy(record.facts.groupIds, policy.requeue);
+  const settings = findRequeueSettings(record.facts.groupIds, policy.requeue);
   if (settings === undefined || requeue === undefined || record.violations.length === 0) return undefined;
   const { groupId, retries: retriesMax, withinSeconds } = settings;
   const { entries } = await requeue.read(groupId);
@@ -41,7 +41,7 @@ const BECAME_BY_STATE = {
 
 export function retryOutcome(record: JobRecord | undefined): NonNullable<JobRetry['became']> {
   const became = record === undefined ? 'unasked' : BECAME_BY_STATE[record.state];
-  return record !== undefined && became === 'gone' && isAwaited(record) ? 'unasked' : became;
+  return record !== undefined && became === 'gone' && hasNoAdmissionRequest(record) ? 'unasked' : became;
 }
 
 /** After `It was retried as job 123 on 21 Nov 2026 14:05: `. */

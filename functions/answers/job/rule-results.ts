@@ -7,9 +7,9 @@ import { exemptionOf, failedCondition, matchOf } from '../../../policies/match/m
 import type { Mode } from '../../../policies/mode.ts';
 import { NO_CLASS } from '../../../policies/price.ts';
 import type { Violation } from '../../../policies/reason.ts';
-import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
+import { hasLostVariables, requestOfRecord } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { rolledOut, rolloutModes } from '../../../policies/rollout.ts';
+import { effectiveMode, rolloutModes } from '../../../policies/rollout.ts';
 import type { Rule } from '../../../policies/rule.ts';
 import { applies, Outcome } from '../../../policies/rule-index.ts';
 import { comparesVariables, readsVariables } from '../../../policies/variables/reads-variables.ts';
@@ -42,7 +42,7 @@ export function ruleResults(
   const job = jobOf(request, { ...context, onEstimateFailed: () => {} });
   const modes = rolloutModes(job.placement, rules.limits);
   return rules.policy.rules.map((rule): RuleResult => {
-    const mode = rolledOut(rule, modes);
+    const mode = effectiveMode(rule, modes);
     const { id, kind, message } = rule;
     return {
       ...{ id, kind, mode, ...withoutAbsent({ message }), missing: [], unproven: [] },
@@ -133,7 +133,7 @@ export function reevaluate(record: JobRecord, rules: EvaluationContext) {
   if (asked === undefined) return undefined;
   const request = requestOfRecord(record.jobId, record.facts, asked);
   const results = ruleResults(request, rules, rules.nowMs);
-  const lost = variablesLost(asked);
+  const lost = hasLostVariables(asked);
   const comparing = new Set(rules.policy.rules.filter(comparesVariables).map(({ id }) => id));
   /** Rules that need data that was not stored, and why. Their result is unknown, so they have no violations. */
   const unknownRules = new Map<string, string>();

@@ -1,5 +1,5 @@
-import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
-import { type CapKind, capOf, capWords, placeOfSubject } from '../../../policies/limits/cap.ts';
+import { type Directory, type DirectoryGroup, indexDirectory } from '../../../policies/directory.ts';
+import { type CapKind, capWords, parseCap, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
 import type { PlacedGroup } from '../../../policies/placement.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
@@ -69,7 +69,7 @@ export interface Places {
 export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   compareTexts(a.path, b.path);
 
-export const NOWHERE: Places = placesOf(directoryOf([]));
+export const NOWHERE: Places = placesOf(indexDirectory([]));
 
 export function placesOf(directory: Directory, atMs?: number): Places {
   const groups = [...directory.groupById.values()].sort(byPath);
@@ -83,7 +83,7 @@ export function placesOf(directory: Directory, atMs?: number): Places {
 export function formatSubjectLabel(subject: string, directory: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
   const { groupById, projectById } = directory;
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   if (cap !== undefined) {
     const place = formatSubjectLabel(cap.place, directory);
     const { kind, name } = cap;

@@ -1,4 +1,4 @@
-import { remembered } from '../../../policies/match/remember.ts';
+import { memoizeIn } from '../../../policies/match/remember.ts';
 import { classRowName, JOB_KEYS, type JobKey, type SheetKind } from '../../core/sheets/sheet-store.ts';
 import { sheetRowId } from '../reading/read-sums.ts';
 import { formatSubjectLabel, isWithin, type Places } from '../reading/scope.ts';
@@ -113,7 +113,7 @@ function jobRows(by: JobKey, subject: string, { directory }: Places): CandidateR
     if (by === 'schedule') return idOfName(`${path}: ${scheduleText(key)}`);
     return idOfName(by === 'branch' ? `${path}: ${key}` : `${path}!${key}`);
   };
-  const named = (name: string) => remembered(known, name, NAMES_MAX, () => idOf(name));
+  const named = (name: string) => memoizeIn(known, name, NAMES_MAX, () => idOf(name));
   return {
     ...{ kind: by, subjects: new Map(), named, nameOf, neverLive: true },
     ...(by === 'user' && { byDay: true }),

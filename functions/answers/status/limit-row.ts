@@ -1,6 +1,6 @@
 /** Builds the row of a limit from its counter, usage and alerts. Every list and page uses it. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
-import { capOf, isCap } from '../../../policies/limits/cap.ts';
+import { isCap, parseCap } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.ts';
 import { writtenLimit } from '../../../policies/limits/limit-fields.ts';
@@ -42,7 +42,7 @@ export function limitRows(basis: RowBasis): (having: SubjectLimit | CountedLimit
     const checked = modeOf(written, ancestorsOf(limit.subject, directory));
     const period = limitPeriod(limit, nowMs);
     const { amount, softAmount, per, fromMs, untilMs } = limit;
-    const each = capOf(limit.subject)?.kind;
+    const each = parseCap(limit.subject)?.kind;
     // Admissions write no counter of these: 0 would mean that nothing was used.
     const counted = amount === 'unlimited' || checked === 'off' || each !== undefined ? undefined : amount;
     const left = counted === undefined ? undefined : counted - committed;

@@ -9,7 +9,7 @@ import {
   limitsOn,
 } from '../../../policies/limits/limits.ts';
 import { type Period, validAt } from '../../../policies/limits/period.ts';
-import { remembered } from '../../../policies/match/remember.ts';
+import { memoizeIn } from '../../../policies/match/remember.ts';
 import type { Mode } from '../../../policies/mode.ts';
 import type { PlacedGroup } from '../../../policies/placement.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -63,7 +63,7 @@ export function countedLimits(at: LimitsAt): (subject: string) => readonly Count
     limitsInForce(subject, at).map(({ limit, byDefault }) => {
       const { subject: on, id, per, zone, fiscalStart = '' } = limit;
       const kind = `${per} ${zone} ${fiscalStart}`;
-      const period = remembered(periods, kind, CACHED_MAX, () => limitPeriod(limit, nowMs));
+      const period = memoizeIn(periods, kind, CACHED_MAX, () => limitPeriod(limit, nowMs));
       const key =
         period === undefined ? counterOf(limit, nowMs) : { subject: on, limit: id, period: period.key };
       return { limit, byDefault, counter: { ...key, name: counterName(key) } };
@@ -89,7 +89,7 @@ export function limitModes(
   return ({ kind, mode, subject }, ancestors) => {
     const project = subject.startsWith('project/') ? { projectId: Number(subject.slice(8)) } : {};
     const rollout = rolloutModes({ ancestors, ...project }, limits);
-    return remembered(known, `${kind} ${mode} ${rollout.cost} ${rollout.capacity}`, CACHED_MAX, () => {
+    return memoizeIn(known, `${kind} ${mode} ${rollout.cost} ${rollout.capacity}`, CACHED_MAX, () => {
       const strongest = rules
         .filter((rule) => rule.kind === ASKED_BY[kind])
         .map((rule) => leastMode(rule.mode, rollout[rule.class]))

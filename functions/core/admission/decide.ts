@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { parseAdmissionRequest } from '../../../policies/request/parse-request.ts';
-import { retriedBy } from '../../../policies/requeue.ts';
+import { requeueSettingsFor } from '../../../policies/requeue.ts';
 import {
   disclosureFor,
   footerOf,
@@ -55,7 +55,7 @@ export async function decide(
       const problems = each.ok ? [] : each.problems;
       return { ...jobIdIn(entries[index]), outcome: 'undecided', cause: 'invalid', problems };
     }
-    // The id of the job that was judged, not of the one that stands at this place.
+    // Use the id of the judged job, not the id of the entry at this index.
     return { jobId: one.request.jobId, ...toDecision(one, notices.get(one), deps.consoleUrl, waitOf) };
   });
 }
@@ -153,14 +153,14 @@ export const decisionIdOf = ({ jobId, generation }: Pick<JobRecord, 'jobId' | 'g
 
 export const pageText = (
   rejection: Omit<RejectionTextInput, 'footer' | 'retried'>,
-  groupIds: Parameters<typeof retriedBy>[1],
+  groupIds: Parameters<typeof requeueSettingsFor>[1],
   { rules, requeue }: Pick<Policy, 'rules' | 'requeue'>,
 ): string =>
   rejectionText({
     ...rejection,
     ...withoutAbsent({
       footer: footerOf(rules, rejection.violations),
-      retried: retriedBy(requeue, groupIds, rejection.violations),
+      retried: requeueSettingsFor(requeue, groupIds, rejection.violations),
     }),
   });
 

@@ -53,7 +53,7 @@ export class HeadroomReader {
     const nowMs = this.#deps.clock.monotonicMs();
     const due = new Map<string, LimitClaim>();
     for (const claim of claims) {
-      if (!asksInOutage(claim)) continue;
+      if (!limitsFallback(claim)) continue;
       const name = counterName(claim.counter);
       if (due.has(name) || nowMs - (this.#readAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < READ_EVERY_MS)
         continue;
@@ -79,7 +79,7 @@ export class HeadroomReader {
 }
 
 /** Includes jobs larger than the whole limit, e.g. a limit of 0. */
-const asksInOutage = ({ mode, bound, neverFits, outage }: LimitClaim): boolean =>
+const limitsFallback = ({ mode, bound, neverFits, outage }: LimitClaim): boolean =>
   mode === 'enforce' &&
   (bound !== undefined || neverFits === true) &&
   (outage?.policy ?? 'admit') !== 'admit';

@@ -2,7 +2,7 @@ import {
   type Directory,
   type DirectoryGroup,
   type DirectoryProject,
-  directoryOf,
+  indexDirectory,
 } from '../../../policies/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { inParts } from '../store/parts.ts';
@@ -29,7 +29,7 @@ function groupPart({ groups }: GroupChunk): DirectoryPart {
   // The last of a path has it.
   const rows = [...groups].sort((a, b) => b[4] - a[4] || a[0] - b[0]);
   return {
-    directory: directoryOf(rows.map(toGroup)),
+    directory: indexDirectory(rows.map(toGroup)),
     missed: new Set(rows.filter(([, , , , missed]) => missed > 0).map(([id]) => id)),
   };
 }
@@ -56,7 +56,7 @@ function projectPart({ namespaces, projects }: ProjectChunk, known: Directory): 
       ...withVisibility(code),
     }),
   );
-  return { directory: directoryOf(personal, rows), missed: new Set() };
+  return { directory: indexDirectory(personal, rows), missed: new Set() };
 }
 
 const withVisibility = (code: number): { readonly visibility?: string } =>

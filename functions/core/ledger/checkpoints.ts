@@ -11,7 +11,7 @@ import { numberValue, readNumber, readText, textValue } from './record.ts';
 import { roundMs, type UsageCheck } from './recount-round.ts';
 
 export interface SweepCheckpoints {
-  /** When the search began, Unix ms: what started earlier ran before we were asked about anything. */
+  /** Start of the first search, Unix ms. Jobs that started earlier are not bypasses. */
   readonly sinceMs: number;
   readonly runners: ReadonlyMap<number, RunnerCheckpoint>;
   /** Jobs that run without an admission, to be charged at their end: project's id by job id, longest not asked about first. */

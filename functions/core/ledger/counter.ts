@@ -66,7 +66,7 @@ export class CounterMerge {
   }
 }
 
-/** Limits of 0 block, also jobs that cost 0 and counters below zero: no counter shows so little. */
+/** The bound of a limit of 0. No counter is this low, so every job is refused, also a free one. */
 const BLOCKED = -Number.MAX_SAFE_INTEGER;
 
 const room = (bound: number, taken: number): number => (bound > 0 ? bound - taken : BLOCKED);

@@ -13,7 +13,7 @@ export interface HoldJob {
   /** `counterName` of each claim, same order. */
   readonly names: readonly string[];
   /** The claims and violations of the same job under its break-glass. */
-  readonly otherwise?: Pick<HoldJob, 'ask' | 'names'>;
+  readonly underBreakGlass?: Pick<HoldJob, 'ask' | 'names'>;
   prior: JobRecord | undefined;
   /** The record is known: it was read, or a refused write showed it or that it is unchanged. */
   isRecordKnown: boolean;
@@ -26,7 +26,7 @@ export const isOpen = ({ outcome }: HoldJob): boolean => outcome === undefined;
 export const newJob = (ask: HoldRequest): HoldJob => ({
   ask,
   names: counterNames(ask),
-  ...(ask.breakGlass !== undefined && { otherwise: exempted(ask, ask.breakGlass) }),
+  ...(ask.breakGlass !== undefined && { underBreakGlass: exempted(ask, ask.breakGlass) }),
   prior: undefined,
   isRecordKnown: false,
   sought: false,

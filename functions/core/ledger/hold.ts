@@ -7,7 +7,7 @@
  *
  * Retrying `hold` for the same job returns the first decision.
  */
-import { counterName, spansRoots } from '../../../policies/claim.ts';
+import { counterName, hasManyRoots } from '../../../policies/claim.ts';
 import { undefinedIfSilent } from '../store/table-failure.ts';
 import { attempt, type GaveUpCause, readOptions, TRANSACTION_RESERVE_MS, timeLeftMs } from './attempt.ts';
 import { type KnownCounter, knownCounter, type PackNeed, packs } from './counter.ts';
@@ -55,7 +55,7 @@ export async function hold(
     limitsAreStale: staleCheck(limitsAreCurrent, () => timeLeftMs(deadlineMs, deps.clock)),
     onContended: (writes: readonly Write[]) => {
       for (const write of writes)
-        if (write.kind === 'counter' && spansRoots(write.key)) contended.add(counterName(write.key));
+        if (write.kind === 'counter' && hasManyRoots(write.key)) contended.add(counterName(write.key));
     },
   };
   // One after the other: packs of one batch share counters, and the earlier job goes first.
@@ -70,9 +70,9 @@ export async function hold(
   return asks.map((ask) => jobs.get(ask.jobId)?.outcome ?? { outcome: 'undecided', cause: 'error' });
 }
 
-const countersOf = ({ names, otherwise }: HoldJob): PackNeed => ({
+const countersOf = ({ names, underBreakGlass }: HoldJob): PackNeed => ({
   items: 1,
-  names: otherwise === undefined ? names : [...names, ...otherwise.names],
+  names: underBreakGlass === undefined ? names : [...names, ...underBreakGlass.names],
 });
 
 async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<void> {
@@ -89,7 +89,7 @@ async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<v
     const weighed = await weighWithGrace(jobs, known, deadlineMs, holding);
     const weighing = await decideUnwritten(weighed, holding);
     if (mustWeighAgain(weighed)) continue;
-    // A member whose own amount is lent out needs a write even without a job: borrowers would take it again.
+    // Write the reclaim mark even without a decided job, or borrowers take the amount again.
     const reclaims = [...weighing.merges.values()].some((merge) => merge.reclaims);
     if (weighing.weighedJobs.length === 0 && !reclaims) return;
     const result = await attempt(writesOf(weighing, clock.nowMs()), deadlineMs, holding);

@@ -14,7 +14,7 @@ export interface KnownInstance {
   readonly instance: string;
   /** GitLab's address, without a trailing slash. Its host may differ from `instance` after a rename. */
   readonly gitlabUrl?: string;
-  /** Host of the job router whose questions are in these books: seldom GitLab's own. */
+  /** Host of the job router whose admission requests are in this table. It is seldom GitLab's own host. */
   readonly routerHost?: string;
   readonly openedAtMs: number;
 }
@@ -35,7 +35,7 @@ function withoutTable<Answer>(instead: Answer) {
 }
 
 const isKnownInstance = (table: ItemTable, instance: string, timeoutMs: number): Promise<boolean> =>
-  answered('read whether these books are ours', unavailable(table), async () => {
+  answered('look up this GitLab instance', unavailable(table), async () => {
     const item = getItem(table, registerKey(instance), new TimeLimit(timeoutMs));
     return (await item.catch(withoutTable(undefined))) !== undefined;
   });
@@ -88,7 +88,7 @@ async function refuseForeign({ table, instance }: InstanceTable): Promise<void> 
   if (names.length === 0 || names.includes(instance)) return;
   throw new LedgerError(
     'foreign_books',
-    `the table has books of ${names.join(' and ')}, and none of ${instance}. If that host was renamed, set gitlab.instance: '${names[0]}' in cdk/tollgate.config.ts and deploy; if ${instance} is another GitLab: npx tollgate instance add ${instance} --ledger <table>`,
+    `the table has data of ${names.join(' and ')}, and none of ${instance}. If that host was renamed, set gitlab.instance: '${names[0]}' in cdk/tollgate.config.ts and deploy; if ${instance} is another GitLab: npx tollgate instance add ${instance} --ledger <table>`,
   );
 }
 

@@ -204,7 +204,7 @@ export const inboxBody = (item: Item, keys: LedgerKeys): string | undefined =>
 export const journalBody = (item: Item, keys: LedgerKeys): string | undefined =>
   readText(item, SK) === INBOX_SK && keys.isJournalPk(readText(item, PK)) ? item.b?.S : undefined;
 
-// The ledger's writes as writes of items. The condition on a counter is the check: there is no read before it.
+// Encodes ledger writes as item writes. The condition on a counter is the check.
 
 export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
   switch (write.kind) {
@@ -221,7 +221,7 @@ export function itemWrite(write: Write, keys: LedgerKeys): ItemWrite {
   }
 }
 
-/** Sets every attribute of a counter but the slots that older versions kept. */
+/** Sets amounts, `rev`, drift flag and lifetime. Reservations and the reclaim mark stay. */
 function resetUpdate(write: CounterReset, keys: LedgerKeys): UpdateWrite {
   const { amounts, rev, drifts } = write;
   const set: ItemValues = {
@@ -310,14 +310,14 @@ export function recordItem(record: JobRecord, keys: LedgerKeys): Item {
   return item;
 }
 
-/** Without what is missed least first. The claims never go. */
+/** Drops the least important fields first, and never the claims. */
 function* shortened(record: JobRecord): Generator<JobRecord> {
   const { retryCount: _r, queuedSeconds: _q, ...unqueued } = record.facts;
   // If the record is too large without these bytes as well, keep them and shorten the rest instead.
   yield { ...record, facts: unqueued };
   let next: JobRecord = { ...record, shadow: record.shadow.map(withoutDetails) };
   yield next;
-  // Whole: half a request evaluated again would get half an answer.
+  // Drops the whole request, because a partial one would be evaluated differently.
   const { asked: _asked, jobName, projectPath, ...facts } = record.facts;
   next = { ...next, facts: { ...facts, ...withoutAbsent({ jobName, projectPath }) } };
   yield next;

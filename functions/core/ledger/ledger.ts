@@ -45,7 +45,7 @@ export interface Ledger {
   reserve(ask: ReserveRequest): Promise<ReserveOutcome>;
   /** Moves a reservation to the retry of the job, or ends it if that one was already decided. `unchanged`: there was none. */
   handOver(jobId: number, newJobId: number): Promise<EndOutcome>;
-  /** Gives back what is kept for these jobs, if its time is over by an instant, Unix ms; absent: whenever it is over. */
+  /** Ends these jobs' reservations that are due by `dueByMs`, Unix ms; absent: all of them. */
   endReservations(jobIds: readonly number[], dueByMs?: number): Promise<readonly EndOutcome[]>;
 
   readCounters(keys: readonly CounterKey[]): Promise<readonly Counter[]>;
@@ -106,7 +106,7 @@ export type HoldOutcome =
       readonly shadow: readonly Violation[];
       readonly unwritten?: true;
     }
-  /** Only limits that wait refuse it, and it may go on waiting: nothing was written. Only for asks with a `wait`. */
+  /** Only limits with a wait queue refuse it, and time is left. No record is written. Only for asks with a `wait`. */
   | {
       readonly outcome: 'waiting';
       readonly leftMs: number;
@@ -127,7 +127,7 @@ export interface UnmeteredHold extends HoldRequest {
   readonly answeredAtMs: number;
 }
 
-/** Decides on the record as it is when it is written. `unchanged`: it said no. */
+/** Called with the record that the write replaces. False: the outcome is `unchanged`. */
 export type AcceptsEnd<Job> = (record: JobRecord, job: Job) => boolean;
 
 export interface JobEnd {
@@ -160,7 +160,7 @@ export interface ReserveRequest {
 /** `full`: there is no room by now. `unchanged`: the job is not rejected, or nothing of its claims can be kept. */
 export type ReserveOutcome = 'reserved' | 'full' | 'unchanged' | 'undecided';
 
-/** `unchanged`: the ledger already said so. `unknown`: no record of this job (a bypass, for the caller to charge). */
+/** `unchanged`: no write was needed, or `accepts` returned false. `unknown`: no record of this job (a bypass, for the caller to charge). */
 export type EndOutcome = 'applied' | 'corrected' | 'unchanged' | 'unknown' | 'undecided';
 
 /** `RESERVED`: a reservation is kept for a retry that was not asked about yet. */
@@ -192,7 +192,7 @@ export interface JobRecord {
   /** Source of the response to the router, which may differ from the ledger's decision. */
   readonly answered: 'ledger' | 'fallback' | 'unknown';
   readonly unchecked?: UncheckedCause;
-  /** Rejected, and yet it runs (dry run, bypass). */
+  /** Rejected but ran (dry run, bypass), or EXPIRED with its hold charged. */
   readonly flagged: boolean;
   readonly decidedAtMs: number;
   /** Present while the job is live: when the sweep must ask GitLab. */
@@ -210,7 +210,7 @@ export interface Counter {
   /** Like committed, without the claims a shadow bound refused. */
   readonly fitted: number;
   readonly settled: number;
-  /** The part of `committed` that did not ask, by cause. */
+  /** The part of `committed` that was checked against no bound, by cause. */
   readonly unchecked: Readonly<Record<UncheckedCause, number>>;
   readonly rev: number;
   /** Until then this counter of a cohort refuses borrowers, because a member wants its own back. Unix ms. */
@@ -276,7 +276,7 @@ export interface EntryDelta {
   readonly checked: boolean;
 }
 
-/** The final word on a closed period. A correction that comes later counts on top, and goes into a new closing. */
+/** Amounts of a closed period. A later correction adds to them and causes a new closing entry. */
 export interface ClosingEntry extends CounterAmounts {
   readonly key: CounterKey;
   readonly closedAtMs: number;

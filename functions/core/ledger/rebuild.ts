@@ -57,7 +57,7 @@ export async function rebuild(
   return { ...report, drift: drifted.map(driftOf), repaired };
 }
 
-/** `suspects` differ, and what they were made of must still be there. It may be a concurrent write. */
+/** `suspects` differ although all their records must exist. A concurrent write may be the cause. */
 export function findSuspects(
   first: Recount,
   nowMs: number,
@@ -154,7 +154,7 @@ async function closePeriod(
   // Held amounts are committed and not settled.
   const mayClose = counter.committed === counter.settled && drifts === undefined;
   const nowMs = deps.clock.nowMs();
-  // To its own amounts: that pins the rev, and with it what was read.
+  // Writes the same amounts on condition that `rev` has not changed since the read.
   const write: CounterReset = { kind: 'reset', key, amounts, rev, ...(drifts && { drifts }) };
   const writes: readonly Write[] = mayClose
     ? [

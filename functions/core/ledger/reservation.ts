@@ -13,7 +13,7 @@ import { changesBetween, type Move, noMove } from './move.ts';
 import { shortLabel } from './record.ts';
 import type { CounterWrite } from './store.ts';
 
-/** Counts what is kept for a retry in its claims: for the retry of its job, or for its job as a retry. */
+/** Its claims count a reservation: for the retry of this job (REJECTED), or for this job (RESERVED). */
 type ReservedRecord = JobRecord & Required<Pick<JobRecord, 'dueAtMs'>>;
 
 export const isReserved = (record: JobRecord | undefined): record is ReservedRecord =>
@@ -23,7 +23,8 @@ export const isReserved = (record: JobRecord | undefined): record is ReservedRec
 export const reservedClaims = (record: JobRecord | undefined): readonly RecordClaim[] =>
   isReserved(record) ? (record?.claims ?? []).filter(({ counted }) => counted !== 0) : [];
 
-export const isAwaited = ({ generation }: Pick<JobRecord, 'generation'>): boolean => generation === 0;
+export const hasNoAdmissionRequest = ({ generation }: Pick<JobRecord, 'generation'>): boolean =>
+  generation === 0;
 
 export interface ReservingWrites {
   readonly record: JobRecord;

@@ -10,12 +10,12 @@ const SHORTEST_DAYS = 32;
 const ASKING_DAYS = 90;
 /** GitLab's longest job is a month: until it ends it may settle in a period that is over, or its pipeline start another. */
 const LONGEST_JOB_DAYS = 35;
-/** Clocks differ, and a record that came late was once kept by its end alone, some days too short. */
+/** Covers clock differences, and records of older versions that expire some days too early. */
 const MARGIN_DAYS = 10;
 /** A minute, an hour or a day, with the day that clocks may move. */
 const WINDOW_DAYS = 2;
 
-/** More than the clocks of two programs differ: no entry that a closing counts is dated after it. */
+/** The clocks of two programs differ by less, so no entry in a closing is dated after it. */
 const SETTLING_MS = 3_600_000;
 
 const DAY_SECONDS = 24 * 3_600;

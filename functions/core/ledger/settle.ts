@@ -17,7 +17,7 @@ import type {
   UnmeteredHold,
 } from './ledger.ts';
 import { changesBetween, correction, type Move, type MoveDeps, makeMoves, noMove } from './move.ts';
-import { freed, isAwaited, isReserved, reservedClaims } from './reservation.ts';
+import { freed, hasNoAdmissionRequest, isReserved, reservedClaims } from './reservation.ts';
 import { isClosable } from './retention.ts';
 
 type End = Move<EndOutcome>;
@@ -46,17 +46,17 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
     case 'RESERVED':
       return ranUnheld(known);
     case 'SETTLED': {
-      const isLast = end.final === true || outdoesEnd(end, record);
+      const isLast = end.final === true || isLaterEnd(end, record);
       if (isLast && record.durationSeconds !== durationSeconds) return corrected('duration');
       if (end.final === true ? !contradicts(end, record.facts) : !isLast && facts === record.facts)
         return noMove('unchanged');
-      // Charged the same: only which end is the last one is noted, or the order of three would matter, and where it ran.
+      // The charge stays. Record the latest end and the runner, so that a third end compares with it.
       const noted = isLast ? { ...known, ...settled } : { ...record, facts };
       return { outcome: 'unchanged', record: { ...noted, rev: record.rev + 1 }, changes: [] };
     }
     case 'RELEASED':
     case 'EXPIRED':
-      return isAwaited(record) ? ranUnheld(known) : corrected('late');
+      return hasNoAdmissionRequest(record) ? ranUnheld(known) : corrected('late');
   }
 
   /** Returns its reservation. An undecided job now counts as one that ran without a rejection. */
@@ -73,7 +73,7 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
       ...(end.entry && { entry: end.entry }),
       record: {
         ...end.record,
-        ...(isAwaited(held) && { flagged: false, generation: 1 }),
+        ...(hasNoAdmissionRequest(held) && { flagged: false, generation: 1 }),
         rev: held.rev + 1,
       },
       changes: [...changes, ...end.changes],
@@ -90,14 +90,14 @@ export function settleMove(record: JobRecord | undefined, end: JobEnd, nowMs: nu
   }
 }
 
-/** The first end that names a runner is believed, or the order of two would matter; a final one replaces it. */
+/** Keeps the first reported runner. A final end, from REST, replaces it. */
 function withRunner(facts: JobFacts, { runnerId, final }: JobEnd): JobFacts {
   const known = runnerOf(facts);
   const isNews = final === true ? runnerId !== known : facts.runnerId === undefined && runnerId !== known;
   return isNews && runnerId !== undefined ? { ...facts, runnerId } : facts;
 }
 
-/** Another outcome or runner than is known. What is not known stays so: a write for each job would be the price. */
+/** True if the end reports another outcome or runner. Unknown values stay unknown: filling them costs a write per job. */
 const contradicts = ({ outcome, runnerId }: JobEnd, facts: JobFacts): boolean =>
   differ(outcome, facts.outcome) || differ(runnerId, runnerOf(facts));
 
@@ -106,7 +106,7 @@ const differ = <Value>(one: Value | undefined, other: Value | undefined): boolea
 
 const runnerOf = (facts: JobFacts): number | undefined => facts.runnerId ?? facts.asked?.runnerId;
 
-/** An end that says nothing takes nothing away, and of two that differ the larger counts, or their order would matter. */
+/** Keeps the larger of two reported values, so the order of ends does not matter. */
 function withQueue(facts: JobFacts, end: JobEnd): JobFacts {
   const retryCount = larger(facts.retryCount, end.retryCount);
   const queuedSeconds = larger(facts.queuedSeconds, end.queuedSeconds);
@@ -117,7 +117,7 @@ function withQueue(facts: JobFacts, end: JobEnd): JobFacts {
 const larger = (known: number | undefined, reported: number | undefined): number | undefined =>
   known === undefined || reported === undefined ? (known ?? reported) : Math.max(known, reported);
 
-/** The last end says how it ended: one that says nothing takes it away, or the order of two would matter. */
+/** The last end sets or clears the outcome, so the order of ends does not matter. */
 function withOutcome({ outcome: _, ...facts }: JobFacts, { outcome }: JobEnd): JobFacts {
   return outcome === undefined ? facts : { ...facts, outcome };
 }
@@ -161,7 +161,7 @@ export function isExpiredCharged({ state, claims, flagged }: JobRecord): boolean
 
 export const isLive = ({ state }: JobRecord): boolean => state === 'HELD' || state === 'RUNNING';
 
-/** Due leaves with the job's live states, and with it the index. */
+/** Ends the claims. Without `dueAtMs` the record leaves the due index. */
 function ended(
   record: JobRecord,
   end: Pick<JobRecord, 'state' | 'endedAtMs' | 'durationSeconds' | 'reportedSeconds'> & {
@@ -204,7 +204,7 @@ function ranSeconds({ jobId, durationSeconds }: JobEnd, facts: JobFacts): RanSec
 }
 
 /** The later of two ends counts, and the longer of two at the same time: so their order of arrival does not matter. */
-function outdoesEnd(
+function isLaterEnd(
   end: JobEnd,
   { endedAtMs = 0, durationSeconds = 0, reportedSeconds = durationSeconds }: JobRecord,
 ): boolean {
@@ -212,7 +212,7 @@ function outdoesEnd(
   return wholeSeconds(end.durationSeconds) > reportedSeconds;
 }
 
-/** A record from before it was noted there says it with its question. */
+/** Older records note an assumed timeout in their admission request. */
 const isTimeoutAssumed = ({ timeoutAssumed, asked }: JobFacts): boolean =>
   timeoutAssumed === true || asked?.filled?.includes('timeoutSeconds') === true;
 
@@ -310,7 +310,7 @@ export function bypassMove(
 const startedAtMs = ({ endedAtMs, durationSeconds }: BypassRequest, nowMs: number): number =>
   Math.min(nowMs, Math.max(0, endedAtMs - Math.max(0, durationSeconds) * 1000));
 
-/** In dry run, or past us. A bypass that was never asked about is not flagged. */
+/** True if a rejected job ran: in dry run, or despite the rejection. */
 export const ranRejected = ({
   unchecked,
   flagged,
@@ -322,10 +322,10 @@ export const wasRejected = (
   record: Pick<JobRecord, 'state' | 'unchecked' | 'flagged' | 'violations'>,
 ): boolean => record.state === 'REJECTED' || ranRejected(record);
 
-// A job that expired with its hold charged is asked about again: the charge goes back first, or it would pay twice. So does room that is
-// kept where the job does not ask for any.
+// Before an expired, charged job is evaluated again, its charge is returned, or it would pay twice. So is a reservation on
+// counters that the job does not claim.
 
-/** EXPIRED stays EXPIRED, charged with nothing; nothing is kept for the job any more. */
+/** Returns the charge of an EXPIRED job, whose state stays, or ends its reservation. */
 function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'free'> {
   if (record === undefined) return noMove('free');
   if (isReserved(record)) return { outcome: 'free', ...freed(record, nowMs) };
@@ -333,7 +333,7 @@ function reopenMove(record: JobRecord | undefined, nowMs: number): Move<'free'> 
   return { outcome: 'free', ...correction(record, () => 0, 'reopened', nowMs) };
 }
 
-/** Something of its record must go back before the job is weighed. What is kept for it is taken over as it is weighed. */
+/** True if a charge must be returned before weighing. Weighing itself takes over the job's reservation. */
 function mustGiveBack({ prior, names }: HoldJob): boolean {
   if (!isReserved(prior)) return isCharged(prior);
   return (

@@ -1,4 +1,4 @@
-/** Weighs jobs in arrival order against the counters seen so far: who is kept, who is refused, and what that adds up to. */
+/** Weighs jobs in arrival order against the counters seen so far, and sums the admitted claims per counter. */
 import { type CounterKey, counterName, type LimitClaim } from '../../../policies/claim.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { LedgerClock } from '../environment/environment.ts';
@@ -40,10 +40,11 @@ export function weigh(jobs: readonly HoldJob[], known: KnownCounters): WeighingR
 
 function weighEither(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
   const weighed = weighJob(job, known, merges);
-  const { otherwise } = job;
-  if (weighed.violations.length === 0 || otherwise === undefined || weighed.graceUnknown) return weighed;
-  const broken = weighJob({ ...job, ...otherwise }, known, merges);
-  return broken.violations.length === 0 ? { ...broken, job, ask: otherwise } : weighed;
+  const { underBreakGlass } = job;
+  if (weighed.violations.length === 0 || underBreakGlass === undefined || weighed.graceUnknown)
+    return weighed;
+  const broken = weighJob({ ...job, ...underBreakGlass }, known, merges);
+  return broken.violations.length === 0 ? { ...broken, job, ask: underBreakGlass } : weighed;
 }
 
 function weighJob(job: HoldJob, known: KnownCounters, merges: ReadonlyMap<string, CounterMerge>): Weighed {
@@ -113,7 +114,7 @@ function waitOf(
   return waitMs > 0 ? { waitMs, awaited } : undefined;
 }
 
-/** Nothing for the part of a cohort that it takes nothing of. */
+/** Returns no claim for a cohort counter from which the job takes nothing. */
 function recordClaim(
   { counter, unit, amount: asked, bound, part }: HoldJob['ask']['claims'][number],
   kept: boolean,
@@ -163,7 +164,7 @@ function mergeOf(
 
 // Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job.
 
-/** Weighs; where a job hangs on its pipeline, reads the pipelines of the pack in one batch and weighs again. */
+/** Weighs. If grace depends on unread pipeline counters, reads those of the pack in one batch and weighs again. */
 export async function weighWithGrace(
   jobs: readonly HoldJob[],
   known: Map<string, KnownCounter>,

@@ -1,7 +1,7 @@
 /** Changes between two sets of limits, one row per field, with their effect on jobs. Names are those of limits.yaml. */
 import type { Directory } from '../../../policies/directory.ts';
 import type { BreakGlass } from '../../../policies/limits/break-glass.ts';
-import { capOf, capSubject, capWords, isCap } from '../../../policies/limits/cap.ts';
+import { capSubject, capWords, isCap, parseCap } from '../../../policies/limits/cap.ts';
 import type { Freeze, Grant, Limit } from '../../../policies/limits/limit.ts';
 import { limitFields, writtenInstant } from '../../../policies/limits/limit-fields.ts';
 import { defaultsOf, type LimitSet, limitsOn, type RolloutClass } from '../../../policies/limits/limits.ts';
@@ -94,7 +94,7 @@ const fields = (values: Readonly<Record<string, FieldValue | undefined>>): Field
   new Map(Object.entries(values).filter((each): each is [string, number | string] => each[1] != null));
 
 export function subjectPath(subject: string, directory: Directory | undefined): string | undefined {
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectPath(cap.place, directory) ?? cap.place}`;
   const slash = subject.indexOf('/');
   const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];

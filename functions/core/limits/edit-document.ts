@@ -2,8 +2,8 @@
 import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import { readDecimal, readInstant } from '../../../policies/document/values.ts';
 import { readWrittenAmount } from '../../../policies/document/written.ts';
-import { capOf } from '../../../policies/limits/cap.ts';
-import { type Limit, lineOf } from '../../../policies/limits/limit.ts';
+import { parseCap } from '../../../policies/limits/cap.ts';
+import { type Limit, limitLine } from '../../../policies/limits/limit.ts';
 import { limitFields } from '../../../policies/limits/limit-fields.ts';
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { LIMIT_KINDS, type LimitKind, writtenUnits } from '../../../policies/unit.ts';
@@ -128,7 +128,7 @@ function spanOf(
 }
 
 const findLine = (draft: LimitsDraft, subject: string, line: string): readonly Entry[] =>
-  limitsOf(draft, subject).filter((entry) => lineOf(spanOf(entry)) === line);
+  limitsOf(draft, subject).filter((entry) => limitLine(spanOf(entry)) === line);
 
 const findLimit = (draft: LimitsDraft, subject: string, limit: string): Entry | undefined =>
   limitsOf(draft, subject).find((entry) => idOf(entry) === limit);
@@ -194,7 +194,7 @@ function removeLimit(draft: LimitsDraft, { subject, limit }: Of<'remove'>): unde
   if (entry === undefined)
     return draft.refuse('limit', `'${limit}'; ${subject} has no such limit of its own`);
   draft.put(limitListOf(subject), entry, undefined);
-  if (findLine(draft, subject, lineOf(spanOf(entry))).length > 0) return undefined;
+  if (findLine(draft, subject, limitLine(spanOf(entry))).length > 0) return undefined;
   for (const grant of [...draft.list('grants')])
     if (subjectOf(grant.on) === subject && grant.limit === limit) draft.put('grants', grant, undefined);
   return undefined;
@@ -214,7 +214,7 @@ function scaleLimits(draft: LimitsDraft, edit: ScaleLimits): undefined {
   const meant = draft.list('limits').filter((entry) => {
     const of = subjectOfEntry('limits', entry);
     // A cap is a bound for one pipeline or user, and no budget.
-    if (of === undefined || capOf(of) !== undefined || microsOf(entry[unit]) === 0) return false;
+    if (of === undefined || parseCap(of) !== undefined || microsOf(entry[unit]) === 0) return false;
     const { untilMs = Number.POSITIVE_INFINITY } = spanOf(entry);
     if (untilMs <= draft.context.nowMs) return false;
     return of === subject || (below && (subject === 'instance' || reaches?.(subject, of) === true));

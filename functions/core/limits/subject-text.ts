@@ -2,7 +2,7 @@
 
 import type { Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
-import { CAP_KINDS, capOf, capSubject } from '../../../policies/limits/cap.ts';
+import { CAP_KINDS, capSubject, parseCap } from '../../../policies/limits/cap.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../policies/unit.ts';
 
 const PERSONAL = 'personal';
@@ -23,7 +23,7 @@ export function writtenSubject(subject: string): Readonly<Record<string, unknown
   if (subject === 'instance') return { on: 'instance' };
   if (subject.startsWith(PATTERN_PREFIX) && subject.length > PATTERN_PREFIX.length)
     return { groups: subject.slice(PATTERN_PREFIX.length) };
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   if (cap !== undefined) return cap.name === undefined ? { on: writtenCap(cap) } : undefined;
   const [kind = '', name = '', ...more] = subject.split('/');
   if (more.length > 0 || name === '') return undefined;

@@ -1,7 +1,7 @@
 import type { LedgerClock } from '../environment/environment.ts';
 import { packs } from '../ledger/counter.ts';
 import type { JobRecord } from '../ledger/ledger.ts';
-import { isAwaited } from '../ledger/reservation.ts';
+import { hasNoAdmissionRequest } from '../ledger/reservation.ts';
 import { recordExpiresAtSeconds } from '../ledger/retention.ts';
 import type { Consistency, StoredItem } from '../ledger/store.ts';
 import { retried, undefinedIfSilent } from '../store/table-failure.ts';
@@ -72,7 +72,7 @@ function newest(records: readonly JobRecord[]): readonly JobRecord[] {
   const byJob = new Map<number, JobRecord>();
   for (const record of records) {
     // A reservation without an admission request is not a job yet.
-    if (isAwaited(record)) continue;
+    if (hasNoAdmissionRequest(record)) continue;
     if ((byJob.get(record.jobId)?.rev ?? 0) < record.rev) byJob.set(record.jobId, record);
   }
   return [...byJob.values()];

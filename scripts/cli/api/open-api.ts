@@ -14,7 +14,7 @@ import { DynamoLimitTable, type LimitTable } from '../../../functions/core/limit
 import { snsNotifier } from '../../../functions/core/notify/sns.ts';
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { DynamoRollupStore } from '../../../functions/core/usage/rollup-store.ts';
-import { type Directory, type DirectoryGroup, directoryOf } from '../../../policies/directory.ts';
+import { type Directory, type DirectoryGroup, indexDirectory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -235,7 +235,7 @@ async function directorySeen(api: ApiClient): Promise<Directory> {
     if (cursor === undefined) break;
   }
   // Visible groups may have invisible parents.
-  return directoryOf(
+  return indexDirectory(
     [...groups.values()].map(({ parentId, ...group }) =>
       parentId !== undefined && groups.has(parentId) ? { ...group, parentId } : group,
     ),

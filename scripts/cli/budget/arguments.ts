@@ -4,7 +4,7 @@ import type { OwnLimit } from '../../../functions/answers/limits/models.ts';
 import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
-import { capOf, capWords } from '../../../policies/limits/cap.ts';
+import { capWords, parseCap } from '../../../policies/limits/cap.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
 import { runnerClassNames } from '../../../policies/price.ts';
 import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/unit.ts';
@@ -120,7 +120,7 @@ export async function knownSubject(
 }
 
 export function subjectText(subject: string, directory: Directory): string {
-  const cap = capOf(subject);
+  const cap = parseCap(subject);
   if (cap !== undefined) return `${capWords(cap.kind)} of ${subjectText(cap.place, directory)}`;
   const [kind, id] = subject.split('/');
   if (kind === 'group') return directory.groupById.get(Number(id))?.path ?? subject;

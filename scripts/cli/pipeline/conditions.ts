@@ -1,6 +1,6 @@
 /** Conditions of rules: read once, judged in a world, and looked at in each way that unknown ones leave open. */
 import { compileRegex } from '../../../policies/match/regex.ts';
-import { remembered, remembering } from '../../../policies/match/remember.ts';
+import { memoize, memoizeIn } from '../../../policies/match/remember.ts';
 import type { KnownLookup } from './known-run.ts';
 
 /** A variable as it is written, `$NAME`; `isSet`: it has some value. */
@@ -50,7 +50,7 @@ function matches(left: Value, right: Value, { world }: Lookups): boolean {
 }
 
 /** Reads `/^main$/i`. A pattern that RE2 cannot read, or that is too large, gives undefined for every text: GitLab may differ. */
-export const readPattern = remembering((text): ((text: string) => boolean | undefined) | undefined => {
+export const readPattern = memoize((text): ((text: string) => boolean | undefined) | undefined => {
   const [, pattern, flags] = /^\/(.+)\/([ismU]*)$/s.exec(text) ?? [];
   if (pattern === undefined) return undefined;
   const plain = pattern.replaceAll('\\/', '/');
@@ -89,7 +89,7 @@ export type ReadExpression = (text: string) => Expression | undefined;
 /** Reads each expression once: a rule that many jobs share is judged a thousand times. */
 export function expressionReader(): ReadExpression {
   const read = new Map<string, Expression | undefined>();
-  return (text) => remembered(read, text, Number.POSITIVE_INFINITY, () => parseExpression(text));
+  return (text) => memoizeIn(read, text, Number.POSITIVE_INFINITY, () => parseExpression(text));
 }
 
 function parseExpression(text: string): Expression | undefined {

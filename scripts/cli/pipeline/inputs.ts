@@ -1,5 +1,5 @@
 import { compileRegex } from '../../../policies/match/regex.ts';
-import { remembered } from '../../../policies/match/remember.ts';
+import { memoizeIn } from '../../../policies/match/remember.ts';
 import { type KnownLookup, knownValuesIn } from './known-run.ts';
 import { NO_PIPELINE, PipelineError, type WorkBudget } from './pipeline-error.ts';
 import { expandKnown } from './variables.ts';
@@ -25,7 +25,7 @@ export function sourceReader(lookUp: KnownLookup, budget: WorkBudget) {
   const sources = new Map<string, YamlSource>();
   return (text: string, file: string, given: InputArguments): YamlSource => {
     const key = JSON.stringify([file, given]);
-    return remembered(sources, key, Number.POSITIVE_INFINITY, () => read(text, file, given));
+    return memoizeIn(sources, key, Number.POSITIVE_INFINITY, () => read(text, file, given));
   };
 
   function read(text: string, file: string, given: InputArguments): YamlSource {

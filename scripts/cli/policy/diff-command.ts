@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/backtest.ts';
 import type { BacktestRules } from '../../../functions/answers/backtest/replay-requests.ts';
 import { changeRows, NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { readDurationSeconds } from '../../../policies/document/values.ts';
 import { parseQuantity } from '../../../policies/kubernetes/quantity.ts';
@@ -70,7 +70,7 @@ without counters.`,
             versionAt(flags.base, words, files, io),
             { policy: readYaml(files.policy), limits: readYaml(files.limits) },
           ];
-    const directory = old.limits === undefined ? directoryOf([]) : readDirectory(files.directory);
+    const directory = old.limits === undefined ? indexDirectory([]) : readDirectory(files.directory);
     const [from, to] = [old, recent].map(({ policy: document, limits }) => {
       const policy = policyIn(document).model;
       const set = limits === undefined ? NO_LIMITS : limitsIn(limits, policy, directory).model;

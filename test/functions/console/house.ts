@@ -23,7 +23,7 @@ import { rollUp } from '../../../functions/core/usage/roll-up.ts';
 import type { RollupStore } from '../../../functions/core/usage/rollup-store.ts';
 import { counterName } from '../../../policies/claim.ts';
 import type { Decision } from '../../../policies/decision.ts';
-import { type Directory, directoryOf } from '../../../policies/directory.ts';
+import { type Directory, indexDirectory } from '../../../policies/directory.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { aPolicy } from '../../policies/documents.ts';
@@ -38,7 +38,7 @@ import { describedApp } from './described.ts';
 const INSTANCE = 'gitlab.example.com';
 
 /** acme (100) ▸ payments (101) ▸ cards (104), platform (102); beta (200) ▸ ops (201); jane's own (190). */
-export const DIRECTORY: Directory = directoryOf(
+export const DIRECTORY: Directory = indexDirectory(
   [
     { id: 100, path: 'acme', personal: false },
     { id: 101, parentId: 100, path: 'acme/payments', personal: false },

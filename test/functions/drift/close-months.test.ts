@@ -13,7 +13,7 @@ import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../functions/core/store/operation.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { aJob, consoleHouse, LIMITS } from '../console/house.ts';
 
 const DAY_MS = 86_400_000;
@@ -110,7 +110,7 @@ test('a statement names the group by its path, and by its last one after the gro
   await house.ask([aJob(1)]);
   await house.settle(1, 60);
   const named = (...paths: readonly string[]) =>
-    directoryOf(paths.map((path) => ({ id: 100, path, personal: false })));
+    indexDirectory(paths.map((path) => ({ id: 100, path, personal: false })));
   await house.pack();
   for (const directory of [named('acme'), named('acme-new'), named()]) {
     house.clock.advance(31 * DAY_MS);

@@ -17,7 +17,7 @@ import { rollUp } from '../../../functions/core/usage/roll-up.ts';
 import { closeMonths } from '../../../functions/drift/close-months.ts';
 import { packJobs } from '../../../functions/drift/pack-jobs.ts';
 import { packSheets } from '../../../functions/drift/pack-sheets.ts';
-import { type Directory, directoryOf } from '../../../policies/directory.ts';
+import { type Directory, indexDirectory } from '../../../policies/directory.ts';
 import { periodAt } from '../../../policies/limits/period.ts';
 import { seededRandom } from '../../../scripts/local/random.ts';
 import { aPolicy } from '../../policies/documents.ts';
@@ -220,7 +220,7 @@ class Life {
 
   #directory(): Directory {
     const depth = (id: number): number => this.#chainOf(id).length;
-    return directoryOf(
+    return indexDirectory(
       [...this.#parents]
         .sort(([a], [b]) => depth(a) - depth(b))
         .map(([id, parentId]) => ({

@@ -14,7 +14,7 @@ import { consume } from '../../../functions/settle/consume.ts';
 import type { SweepReport } from '../../../functions/sweep/run.ts';
 import { newSweepMemory } from '../../../functions/sweep/run.ts';
 import { sweep } from '../../../functions/sweep/sweep.ts';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { flowRules } from '../../support/flow/flow.ts';
 import { anAsk, claim, counter, someFacts } from '../../support/ledger/asks.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
@@ -106,7 +106,7 @@ export function webhookWorld() {
         chargeUnknown: 'nothing',
       }),
     moveProject: (projectId: number, groupId: number): void => {
-      directory = directoryOf(
+      directory = indexDirectory(
         [{ id: groupId, path: 'new-home', personal: false }],
         [{ id: projectId, groupId, path: 'new-home/project' }],
       );

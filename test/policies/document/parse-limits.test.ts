@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { aPolicy, someLimits } from '../documents.ts';
@@ -159,8 +159,8 @@ test('limits that would give one job more than 24 counters over all levels are r
       Array.from({ length: each }, (_, at) => ({ on: { group: id }, id: `l${at}`, jobs: 1 })),
     ),
   });
-  expect(problemsOf(limitsOf(4), directoryOf(groups))).toEqual([]);
-  expect(problemsOf(limitsOf(5), directoryOf(groups))).toEqual([
+  expect(problemsOf(limitsOf(4), indexDirectory(groups))).toEqual([]);
+  expect(problemsOf(limitsOf(5), indexDirectory(groups))).toEqual([
     'limits: give a job in a/a/a/a/a up to 25 counters; expected at most 24 over all levels',
   ]);
   expect(problemsOf(limitsOf(13))).toEqual([

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { expiresAtSeconds, expiring, isClosable } from '../../../functions/core/ledger/retention.ts';
 import { userIdOf } from '../../../functions/core/ledger/user-ids.ts';
-import { spansRoots } from '../../../policies/claim.ts';
+import { hasManyRoots } from '../../../policies/claim.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
@@ -163,8 +163,8 @@ describe('counters', () => {
   });
 
   test('a pipeline is of one root; a user is not', () => {
-    expect(spansRoots(key('instance/each/pipeline/9', 'money-once', 'once'))).toBe(false);
-    expect(spansRoots(key('instance/each/user/5', 'money-month', '2026-11'))).toBe(true);
-    expect(spansRoots(ofUser)).toBe(false);
+    expect(hasManyRoots(key('instance/each/pipeline/9', 'money-once', 'once'))).toBe(false);
+    expect(hasManyRoots(key('instance/each/user/5', 'money-month', '2026-11'))).toBe(true);
+    expect(hasManyRoots(ofUser)).toBe(false);
   });
 });

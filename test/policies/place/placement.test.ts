@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { placementOf } from '../../../policies/placement.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 
@@ -9,7 +9,7 @@ const group = (id: number, path: string, parentId?: number, personal = false) =>
   personal,
   ...(parentId !== undefined && { parentId }),
 });
-const directory = directoryOf(
+const directory = indexDirectory(
   [
     group(100, 'acme'),
     group(101, 'acme/Payments', 100),

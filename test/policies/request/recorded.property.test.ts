@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decodeRequest, encodeRequest } from '../../../functions/core/ledger/record.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import { CONDITIONS } from '../../../policies/match/conditions.ts';
-import { requestOfRecord, variablesLost } from '../../../policies/request/recorded.ts';
+import { hasLostVariables, requestOfRecord } from '../../../policies/request/recorded.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { disclosureFor } from '../../../policies/text/rejection-text.ts';
 import { propertyRuns } from '../../support/property-runs.ts';
@@ -147,8 +147,8 @@ test('no value and no name of a variable is recorded, only that there were some'
   const { asked = {} } = evaluate(request, using(POLICY, LIMITS)).facts;
   expect(encodeRequest(asked)).not.toMatch(/secret|KUBERNETES/);
   expect(asked).toMatchObject({ variables: 'some', services: [{ variables: 'some' }] });
-  expect(variablesLost(asked)).toBe(true);
-  expect(variablesLost({ ...asked, variables: 'none', services: [] })).toBe(false);
+  expect(hasLostVariables(asked)).toBe(true);
+  expect(hasLostVariables({ ...asked, variables: 'none', services: [] })).toBe(false);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { JOBS_MIN, watchNeededFields } from '../../../relay/translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from '../../../relay/translate/request-reader.ts';
@@ -53,7 +53,7 @@ test('a problem never repeats what the question holds', () => {
 });
 
 describe('plausibility', () => {
-  const directory = directoryOf(
+  const directory = indexDirectory(
     [{ id: 100, path: 'acme', personal: false }],
     [
       { id: 1, groupId: 100, path: 'acme/web' },

@@ -6,7 +6,7 @@ import { ledgerKeys } from '../../../functions/core/store/keys.ts';
 import type { Item } from '../../../functions/core/store/operation.ts';
 import { placeRecords } from '../../../functions/core/usage/contribution.ts';
 import { type RollUpDeps, rollUp } from '../../../functions/core/usage/roll-up.ts';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { someFacts } from './asks.ts';
 import { MemoryRollupStore, type RollupFault } from './memory-rollup-store.ts';
 import { NOVEMBER_21_MS } from './test-clock.ts';
@@ -15,7 +15,7 @@ export const INSTANCE = 'gitlab.example.com';
 export const keys = ledgerKeys(INSTANCE);
 
 /** acme (100) ▸ payments (101) ▸ cards (104) */
-const directory = directoryOf([
+const directory = indexDirectory([
   { id: 100, path: 'acme', personal: false },
   { id: 101, parentId: 100, path: 'acme/payments', personal: false },
   { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },

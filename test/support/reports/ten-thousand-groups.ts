@@ -5,7 +5,7 @@ import { dynamoSheetStore } from '../../../functions/core/sheets/sheet-store.ts'
 import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../../functions/core/store/operation.ts';
 import { dynamoCounterSnapshots } from '../../../functions/core/usage/counter-snapshot.ts';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { consoleHouse } from '../../functions/console/house.ts';
 import { manualClock } from '../ledger/test-clock.ts';
@@ -71,7 +71,7 @@ export async function tenThousandGroups() {
       days: new Map(days.map((day) => [day, { digest: 'x', atMs: nowMs }])),
     });
   const found = consoleHouse({
-    directory: directoryOf(groups),
+    directory: indexDirectory(groups),
     packed: { group_defaults: [{ groups: '*', money: 100, per: 'month' }] },
     copies: { counterSnapshots, sheets },
   });

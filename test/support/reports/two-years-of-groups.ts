@@ -1,14 +1,14 @@
 /** Ten thousand groups with two years of days and four of months, packed as the drift program packs them. */
 import { emptySum, packedSums } from '../../../functions/core/sheets/sheet-rows.ts';
 import { classRowName, jobRowName } from '../../../functions/core/sheets/sheet-store.ts';
-import { directoryOf } from '../../../policies/directory.ts';
+import { indexDirectory } from '../../../policies/directory.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { spendBooks } from './spend-books.ts';
 
 const GROUPS = 10_000;
 
 export async function twoYearsOfGroups() {
-  const directory = directoryOf(
+  const directory = indexDirectory(
     Array.from({ length: GROUPS }, (_, index) => ({
       ...{ id: index + 1, path: `group-${index}`, personal: false },
     })),

@@ -14,7 +14,7 @@ import {
   isoDay,
 } from '../../../../policies/limits/calendar.ts';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
-import { type Limit, lineOf } from '../../../../policies/limits/limit.ts';
+import { type Limit, limitLine } from '../../../../policies/limits/limit.ts';
 import { type LimitSet, limitPeriod } from '../../../../policies/limits/limits.ts';
 import { isValidAt } from '../../../../policies/limits/period.ts';
 import type { Policy } from '../../../../policies/policy.ts';
@@ -72,7 +72,7 @@ function limitsFrom(day: string, limits: LimitSet, placed: readonly PlacedEntry[
   for (const each of placed) {
     const limit = limitOf(each);
     if (limit !== undefined && isValidAt(limit, startOf(limit)))
-      onDay.set(entryKey(each.subject, lineOf(limit)), each);
+      onDay.set(entryKey(each.subject, limitLine(limit)), each);
   }
   return {
     /**
@@ -84,7 +84,7 @@ function limitsFrom(day: string, limits: LimitSet, placed: readonly PlacedEntry[
       const until = readWrittenDay(valid_until);
       const hasEnd = until.ok && until.text === current.entry.until;
       if (limit === undefined || hasEnd || !isOver(limit)) return current;
-      const then = onDay.get(entryKey(current.subject, lineOf(limit)));
+      const then = onDay.get(entryKey(current.subject, limitLine(limit)));
       return then === undefined || keys.has(entryKey(then.subject, then.id)) ? current : then;
     },
     added: (entry: LimitEntry): LimitEntry => (entry.from === undefined ? { ...entry, from: day } : entry),
@@ -112,7 +112,7 @@ function limitsFrom(day: string, limits: LimitSet, placed: readonly PlacedEntry[
         return refuse('period', `${name} keeps its period, zone and begin in a file from a day on`);
       return [
         { ...entry, until: dayBefore },
-        { ...next, id: `${lineOf(limit)}-${day}`, from: day },
+        { ...next, id: `${limitLine(limit)}-${day}`, from: day },
       ];
     },
   };

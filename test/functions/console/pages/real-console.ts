@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMISSIONS_PATH, type AdmissionsResponse } from '../../../../functions/core/contract/admissions.ts';
 import { type LedgerClock, systemClock } from '../../../../functions/core/environment/environment.ts';
-import { directoryOf } from '../../../../policies/directory.ts';
+import { indexDirectory } from '../../../../policies/directory.ts';
 import { timeoutEstimator } from '../../../../policies/estimate.ts';
 import { serveAdmit } from '../../../../scripts/local/admit.ts';
 import { openLocalLedger } from '../../../../scripts/local/ledger-source.ts';
@@ -23,7 +23,7 @@ export interface RealConsole {
   close(): Promise<void>;
 }
 
-const DIRECTORY = directoryOf(
+const DIRECTORY = indexDirectory(
   [
     { id: 100, path: 'acme', personal: false },
     { id: 101, parentId: 100, path: 'acme/payments', personal: false },

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { DirectoryDraft } from '../../../../functions/core/directory/draft.ts';
-import { directoryOf } from '../../../../policies/directory.ts';
+import { indexDirectory } from '../../../../policies/directory.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 import { MINUTE_MS, syncBench } from '../../../support/sync-bench.ts';
 import { memoryDirectoryTable } from '../../../support/tables/memory-directory-table.ts';
 
-const PACKED = directoryOf([{ id: 777, path: 'packed', personal: false }]);
+const PACKED = indexDirectory([{ id: 777, path: 'packed', personal: false }]);
 
 /** A table that counts what readers ask of it, and fails when told to. */
 const countingBench = () => {

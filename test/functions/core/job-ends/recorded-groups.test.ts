@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { wasBelowPath, wasInGroup } from '../../../../functions/core/job-ends/job-charge.ts';
 import type { JobFacts, JobRecord } from '../../../../functions/core/ledger/ledger.ts';
-import { directoryOf } from '../../../../policies/directory.ts';
+import { indexDirectory } from '../../../../policies/directory.ts';
 import { someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord as someRecord } from '../../../support/ledger/rollup-bench.ts';
 
 /** The groups by now: 111 below 110 below 200, which was called `north` before 100 was. */
-const NOW = directoryOf([
+const NOW = indexDirectory([
   { id: 100, path: 'north', personal: false },
   { id: 200, path: 'south', personal: false },
   { id: 110, parentId: 200, path: 'south/g110', personal: false },

@@ -2,13 +2,13 @@ import { expect, test, vi } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { LimitStore, type PreviousCounters } from '../../../../functions/core/limits/limit-store.ts';
 import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
-import { directoryOf } from '../../../../policies/directory.ts';
+import { indexDirectory } from '../../../../policies/directory.ts';
 import { limitAt, limitsOn } from '../../../../policies/limits/limits.ts';
 import { aPolicy, someLimits } from '../../../policies/documents.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { type LimitOperation, memoryLimitTable } from '../../../support/tables/memory-limit-table.ts';
 
-const DIRECTORY = directoryOf([
+const DIRECTORY = indexDirectory([
   { id: 100, path: 'acme', personal: false },
   { id: 101, parentId: 100, path: 'acme/payments', personal: false },
   { id: 200, path: 'other', personal: false },
