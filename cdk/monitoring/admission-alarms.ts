@@ -47,7 +47,7 @@ const FALLBACK_SHARE_MAX = 10;
 
 const relayMissing = (relays: number): AlarmRow => ({
   name: 'RelayMissing',
-  says: `Fewer than ${relays} relays hold streams: the next one that fails takes admissions with it.`,
+  says: `Fewer than ${relays} relays hold streams: if the remaining ones fail, GitLab fails every job of an enabled controller.`,
   // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
   // None with a stream anywhere is RelayDisconnected alone.
   formula: `IF(streamsMost < 1, ${relays}, IF(streamsOpen < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
@@ -198,7 +198,7 @@ const readingAlarms: readonly AlarmRow[] = [
   },
   {
     name: 'OwnFaults',
-    says: 'A part of a relay fails by its own mistake: the jobs it concerns run past their limits.',
+    says: 'A bug in a relay stops a part of it: the affected jobs run past their limits.',
     formula: 'ownFaults',
     label: 'Mistakes of the relays themselves',
     graph: true,
@@ -215,7 +215,7 @@ const readingAlarms: readonly AlarmRow[] = [
   },
   {
     name: 'RejectionsWithheld',
-    says: 'For longer than a start takes, jobs are admitted that would be rejected if the schema of the relays were proven.',
+    says: 'Jobs that should be rejected are admitted: half an hour of requests has not proven the relays’ schema.',
     // SchemaSuspect already reports a bad schema, which withholds all rejections.
     formula: 'IF(schemaSuspect > 0, 0, rejectionsWithheld)',
     label: 'Rejections withheld',
@@ -225,7 +225,7 @@ const readingAlarms: readonly AlarmRow[] = [
   },
   {
     name: 'AnswersRefused',
-    says: 'The job router does not accept decisions of the relays: what becomes of these jobs is GitLab’s own choice.',
+    says: 'The job router does not accept decisions of the relays: GitLab alone decides what happens to these jobs.',
     formula: 'answersRefused',
     label: 'Decisions not accepted',
     graph: true,

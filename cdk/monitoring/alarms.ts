@@ -17,7 +17,7 @@ const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   },
   {
     name: 'HoldsOverdue',
-    says: 'A hold that ought to have ended is half an hour overdue: a budget shows more held than there is.',
+    says: 'A hold is 30 minutes overdue: a budget shows more held than its running jobs use.',
     formula: 'oldestDueAgeSeconds',
     label: 'Age of the oldest overdue hold, seconds',
     periodMinutes: 10,
@@ -26,7 +26,7 @@ const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   },
   {
     name: 'Drift',
-    says: 'The recount did not run, failed, is late, or found counters that do not show what their records make.',
+    says: 'The recount did not run, failed, is late, or found counters that differ from their job records.',
     formula: [
       // The sweep runs each minute: a full day of runs without a drift count means that the recount is missing
       // or late.
@@ -43,13 +43,13 @@ const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
     says: 'The hourly health check found a problem without an alarm of its own (tokens, licence, webhooks, clocks, scope, GitLab newer than its descriptors), or has not run twice.',
     // Two looks in a period: after as many minutes of sweeps a period without a look is one that was missed.
     formula: 'IF(FILL(sweepRuns, 0) > 100, FILL(healthProblems, 1), FILL(healthProblems, 0))',
-    label: 'Found by the hourly look, or no look',
+    label: 'Problems of the hourly health check, or missed checks',
     graph: 'Found by the hourly look',
     periodMinutes: 120,
   },
   {
     name: 'UnadmittedShare',
-    says: 'More than 5 % of the jobs that ran had not been admitted: runners or flags pass Tollgate by.',
+    says: 'More than 5 % of the jobs that ran had no admission request: tollgate coverage lists the runners that bypass.',
     formula: 'IF(ranJobs > 20, 100 * bypassJobs / ranJobs, 0)',
     label: 'Jobs without an admission, % of all that ran',
     periodMinutes: 60,
@@ -108,7 +108,7 @@ const endsOfJobsAlarms: readonly AlarmRow[] = [
   },
   {
     name: 'DeadLetters',
-    says: 'A reader of the table’s stream gave up on something.',
+    says: 'A stream record failed all retries: a job stays held, or usage lacks it.',
     formula: 'FILL(settleLetters, 0) + FILL(rollupLetters, 0)',
     label: 'Dead letters that wait',
     graph: 'Dead letters',

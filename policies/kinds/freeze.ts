@@ -61,7 +61,7 @@ export const groupFrozen: ReasonText<GroupFrozenReason> = {
     fitted(reason.frozenLabel, (label) => {
       const { untilMs } = reason;
       const opens = untilMs === undefined ? 'for now' : `(opens ${relativeText(nowMs, untilMs)})`;
-      return `CI is frozen ${opens}: ${label}${whyText(reason)}.`;
+      return `A freeze stops this job ${opens}: ${label}${whyText(reason)}.`;
     }),
   discreetHeadline: () => 'CI is frozen for this job: it may not start now.',
   line: (reason) => {

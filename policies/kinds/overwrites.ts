@@ -144,14 +144,16 @@ const REMEDIES: Readonly<Record<OverwriteReason['why'], string>> = {
 
 export const overwriteNotAllowed: ReasonText<OverwriteReason> = {
   headline: (reason) => `Variable ${name(reason)} ${HEADLINES[reason.why]}.`,
-  line: (reason) => `${name(reason)} ${HEADLINES[reason.why]}${patternText(reason)}`,
+  line: (reason) => [`${name(reason)} ${HEADLINES[reason.why]}`, ...allowedTexts(reason)].join('; '),
   advice: (reason, { disclosure }) => [
     `Retrying will fail again. ${REMEDIES[reason.why]}`,
-    ...(disclosure === 'none' || reason.pattern === undefined ? [] : [`Allowed${patternText(reason)}`]),
+    ...(disclosure === 'none' ? [] : allowedTexts(reason)),
   ],
 };
 
-const patternText = ({ pattern }: OverwriteReason): string =>
-  pattern === undefined ? '' : `: what matches ${shortened(oneLine(pattern), PATTERN_CHARACTERS_MAX)}`;
+const allowedTexts = ({ pattern }: OverwriteReason): readonly string[] =>
+  pattern === undefined
+    ? []
+    : [`allowed: values that match ${shortened(oneLine(pattern), PATTERN_CHARACTERS_MAX)}`];
 
 const name = ({ variable }: OverwriteReason): string => shortened(oneLine(variable), VARIABLE_CHARACTERS_MAX);

@@ -88,7 +88,7 @@ const closedText = (reason: RunnerScope): string => `This job may not use ${clas
 const openText = ({ needs }: RunnerScope): string =>
   needs.length === 0
     ? 'No job may use it'
-    : `It is open to: ${needs.map((each) => shortened(oneLine(each), NEED_CHARACTERS_MAX)).join('; or ')}`;
+    : `Allowed: ${needs.map((each) => shortened(oneLine(each), NEED_CHARACTERS_MAX)).join('; or ')}`;
 
 const className = ({ runnerClass }: RunnerScope): string =>
   runnerClass === NO_CLASS

@@ -222,7 +222,7 @@ const LIMIT_FIELDS = [
   {
     name: 'from',
     type: 'day',
-    label: 'Asks from',
+    label: 'In force from',
     help: 'A day such as 31.12.2026. The limit rejects nothing before it.',
     column: 'valid_from',
     form: always,
@@ -232,7 +232,7 @@ const LIMIT_FIELDS = [
   {
     name: 'until',
     type: 'day',
-    label: 'Asks until',
+    label: 'In force until',
     help: 'The last day. The limit rejects nothing after it.',
     column: 'valid_until',
     form: always,

@@ -89,7 +89,8 @@ const OWN_TEXTS: {
   WINDOW_FULL: {
     headline: ({ limitAmount, unit, resetsAtMs, subjectLabel }, { nowMs }) =>
       fitted(subjectLabel, (label) => {
-        const more = resetsAtMs === undefined ? '' : `: more ${relativeText(nowMs, resetsAtMs)}`;
+        const more =
+          resetsAtMs === undefined ? '' : `; more are available ${relativeText(nowMs, resetsAtMs)}`;
         return `All job starts of ${label} (${bareAmountText(limitAmount, unit)}) are used up${more}.`;
       }),
     discreetHeadline: () => 'Too many CI jobs were started lately: wait until more may start.',
@@ -152,7 +153,7 @@ const OWN_TEXTS: {
   FIELD_MISSING: {
     headline: ({ field }) =>
       isVariable(field)
-        ? `${fieldName(field)} of this job is not known, and a rule needs it.`
+        ? `Variable ${fieldName(field)} has no readable value, and a rule needs it.`
         : `GitLab did not send the job's ${fieldName(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}, and a rule needs it.`,
     line: ({ field }) =>
       isVariable(field)
@@ -160,7 +161,7 @@ const OWN_TEXTS: {
         : `${fieldName(field)}: not sent by GitLab`,
     advice: ({ field }) => {
       const remedy = isVariable(field)
-        ? `Set the variable ${fieldName(field)} to plain text, not masked and no file.`
+        ? `Set the variable ${fieldName(field)} to plain text: not masked, and not of type file.`
         : FIELD_REMEDIES.get(field);
       return remedy === undefined
         ? [`Retrying will fail again: ${SHOW_IT}`]
@@ -170,7 +171,7 @@ const OWN_TEXTS: {
   },
   CONTROLLER_ERROR: {
     headline: () => 'The system that admits CI jobs failed on this job. The job is not the cause.',
-    line: () => 'a rule failed, and it is set to reject jobs when it fails',
+    line: () => 'a rule could not be evaluated, and its on_error rejects such jobs',
     advice: () => [`A retry may work once the system has recovered. If it does not, ${SHOW_IT}`],
     faultless: true,
   },

@@ -66,7 +66,7 @@ export function rejectionText(input: RejectionTextInput): string {
       ? [`  This job: ${jobTerms(terms)}`]
       : []),
     ...(disclosure === 'none' ? [] : [`  ${reasonLine(reason, currency)}`]),
-    ...(waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s for room.`]),
+    ...(waitedMs < 1_000 ? [] : [`  It waited ${Math.floor(waitedMs / 1_000)} s, and no slot became free.`]),
     // GitLab retries a job once: whose group has it done is not advised to do it, too.
     ...(retried === undefined ? retryAdvice(reason, disclosure, nowMs) : [retriedText(retried)]),
     ...ownerLines(disclosure === 'all' ? input.violations : [binding], disclosure),
@@ -85,7 +85,7 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
     : `Details: ${oneLine(detailsUrl)}\n`;
 
 const retriedText = ({ retries, withinSeconds }: RequeueSettings): string =>
-  `With the consent of its group it is retried when there is room: at most ${retries === 1 ? 'once' : `${retries} times`} within ${durationText(withinSeconds)}.`;
+  `You need not retry: Tollgate retries this job when the limit allows it, at most ${retries === 1 ? 'once' : `${retries} times`} within ${durationText(withinSeconds)}.`;
 
 export function footerOf(
   rules: readonly { readonly id: string; readonly message?: string }[],
@@ -127,7 +127,7 @@ function otherLines(
     const line = disclosure === 'all' ? reasonLine : discreetReasonLine;
     return `  [${reason.code}] ${line(reason, currency)}`;
   });
-  return ['It would also have been stopped by:', ...new Set(lines)];
+  return ['Other reasons that also reject this job:', ...new Set(lines)];
 }
 
 function capped(first: string, lines: readonly string[], last: string): string {

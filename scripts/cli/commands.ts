@@ -51,7 +51,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./report/coverage.ts'), {
     'report spend':
       'Reports spending of any period next to the one before, by group, project, class, branch, job …',
-    coverage: 'Shows the share of jobs that were asked about, and runners that pass by',
+    coverage: 'Shows the share of jobs that GitLab asked about, and the runners that bypass Tollgate',
   }),
   ...rows(() => import('./reconcile/reconcile-command.ts'), {
     rebuild: 'Recounts all counters from their jobs, and repairs those that drift if asked to',
@@ -97,7 +97,8 @@ export const COMMANDS: readonly CommandEntry[] = [
     'notes consent': 'Keeps the token that a group gives for notes in its merge requests',
   }),
   ...rows(() => import('./limits/views.ts'), {
-    'limits show': 'Shows which limits are live, who made them so, when and why; or the document itself',
+    'limits show':
+      'Shows the live set of limits: author, time and reason; with --document the limits themselves',
     'limits check': 'Checks the live limits against the policy here, before it is deployed',
     'limits publish': 'Makes a limits document live, whole or not at all, without a deploy',
   }),

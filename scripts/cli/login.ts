@@ -82,7 +82,10 @@ const logout = command({
 
 function chooseOrigin(given: string | undefined, { env }: Pick<TerminalIo, 'env'>): string {
   const named = given ?? env[ENV_CONSOLE];
-  if (!named) throw new UsageError(`expected the address of a console, or $${ENV_CONSOLE}`);
+  if (!named)
+    throw new UsageError(
+      `No console is named. Add its address, e.g. https://budget.example.com, or set $${ENV_CONSOLE}`,
+    );
   return readOrigin(named);
 }
 

@@ -238,7 +238,7 @@ export function chooseInstance(request: InstanceRequest): Books {
   if (chosen !== undefined && isBooksOf(chosen, hostname)) return chosen;
   const others = chosen === undefined ? known : [chosen];
   throw new NoBooksOfGitLab(
-    `--gitlab "${gitlab}": ${where} has books of ${namesOf(others)}, and none of ${hostname}; name the table of ${hostname} with --ledger, or say --instance ${others[0]?.instance} if both are one GitLab`,
+    `--gitlab "${gitlab}": ${where} has data of ${namesOf(others)}, and none of ${hostname}; name the table of ${hostname} with --ledger, or say --instance ${others[0]?.instance} if both are one GitLab`,
   );
 }
 
@@ -254,7 +254,7 @@ function namedOrLatest({ named, known, kind, where }: InstanceRequest): Books {
     const found = known.find(({ instance }) => instance === named);
     if (found !== undefined || known.length === 0) return found ?? { instance: named };
     throw new UsageError(
-      `--instance "${named}": ${where} has books of ${names}, and none of ${named}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,
+      `--instance "${named}": ${where} has data of ${names}, and none of ${named}; leave --instance (and $${ENV_GITLAB_INSTANCE}) away, or say --instance ${known[0]?.instance}`,
     );
   }
   const [latest, ...others] = known.toSorted((a, b) => b.openedAtMs - a.openedAtMs);

@@ -110,7 +110,7 @@ Usage
 Commands
 ${table([{}, {}], rows, Number.POSITIVE_INFINITY)}
 Every command takes --json. Colours show on terminals only; NO_COLOR=1 turns them off.
-Exit codes: 0 fine, 1 could not be found out, 2 a job would be rejected or a test failed, 3 wrong usage or an invalid document`;
+Exit codes: 0 done, 1 a service does not answer, 2 a job would be rejected, a check failed or an edit waits for approval, 3 wrong usage or an invalid document`;
 }
 
 function printFailure(error: unknown, command: string, json: boolean, io: TerminalIo): ExitCode {

@@ -28,10 +28,10 @@ const FIRST_VERSION = '18.9';
 const GROUPS_NAMED = 5;
 /** Runner controllers need Ultimate; `gold` is its older name. */
 const ENOUGH = /ultimate|gold/i;
-const ROTATE = 'runbook: Rotate tokens';
+const ROTATE = 'see Rotate tokens in cdk/RUNBOOK.md';
 
 const TOKEN_REMEDIES: { readonly [Cause in NonNullable<Unread['cause']>]?: string } = {
-  no_token: 'put it there: runbook: First set-up',
+  no_token: 'put it there: see First set-up in cdk/RUNBOOK.md',
   unauthorised: `make another one and store it: ${ROTATE}`,
   forbidden: "it needs an administrator's token of scope read_api, with admin_mode where Admin Mode is on",
 };
@@ -76,7 +76,7 @@ export const GITLAB_CHECKS: HealthChecks = {
     const sync = `npm run proto:sync -- --ref v${numbersOf(version).join('.')}.0, then deploy`;
     return warning(
       `${both}: fields that are new are not read`,
-      `${sync}; runbook: Upgrading GitLab`,
+      `${sync}; see Upgrading GitLab in cdk/RUNBOOK.md`,
       HEALTH_ALARM,
     );
   }),
@@ -104,8 +104,8 @@ export const GITLAB_CHECKS: HealthChecks = {
     const isHeard = relaysHeard(evidence).length > 0;
     if (isHeard && controller.known && controller.value.connected === false)
       return warning(
-        `relays have streams, and no token of controller ${controller.value.id} was used within the last hour: theirs is another's`,
-        'gitlab.controllerId in cdk/tollgate.config.ts, or the token in SSM: tollgate gitlab status',
+        `relays have streams, and no token of controller ${controller.value.id} was used within the last hour: the relays use another controller's token`,
+        'run tollgate gitlab status; then correct gitlab.controllerId in cdk/tollgate.config.ts, or the token in SSM',
       );
     const oldestMs = nowMs - Math.min(...tokens.map(({ createdAtMs }) => createdAtMs));
     const text = `${counted(tokens.length, 'token')}, ${span(oldestMs)} old at most`;
@@ -189,7 +189,7 @@ export function judgeCanary(
   nowMs: number,
 ): HealthJudgement {
   if (outcome === undefined)
-    return unproven('never proven: whether GitLab takes "admitted" and "rejected" for what they are');
+    return unproven('never proven that GitLab reads "admitted" and "rejected" correctly');
   const { admitted, rejected, checkedAtMs, descriptors, gitlabVersion: was } = outcome;
   const ago = nowMs - checkedAtMs < MINUTE_MS ? 'just now' : `${span(nowMs - checkedAtMs)} ago`;
   if (gitlabVersion !== undefined && gitlabVersion !== was)
@@ -203,8 +203,8 @@ export function judgeCanary(
   const found = [admitted, rejected];
   if (found.includes('contrary'))
     return problem(
-      `GitLab takes one of our answers for the other: found ${on}`,
-      'disarm; then npm run proto:sync -- --ref v<version of KAS>, deploy, and the canary again',
+      `GitLab ran a rejected job or failed an admitted one: found ${on}`,
+      'run tollgate controller dry-run; then npm run proto:sync -- --ref v<version of KAS>, deploy, and tollgate gitlab canary',
     );
   if (found.includes('bypassed'))
     return problem(

@@ -41,7 +41,10 @@ const RELAY_CHECKS: HealthChecks = {
     if (last === undefined && controller.known && controller.value.connected === true)
       return unknown("none writes heartbeats; the controller's token was used within the last hour");
     if (last === undefined)
-      return alarmed('no relay wrote a sign of life within the last hour', 'RelayDisconnected');
+      return alarmed(
+        'no relay has sent a heartbeat for an hour: an enabled controller fails every job it asks about',
+        'RelayDisconnected',
+      );
     if (heard.length === 0)
       return alarmed(
         `no relay was heard for ${span(nowMs - last.atMs)}: an enabled controller fails every job it asks about`,
@@ -73,7 +76,7 @@ const RELAY_CHECKS: HealthChecks = {
     if (suspect.length > 0)
       return problem(
         `${namesOf(suspect)}: recent requests contradict the descriptors, so nothing is rejected`,
-        'runbook: Upgrading GitLab',
+        'see Upgrading GitLab in cdk/RUNBOOK.md',
         'SchemaSuspect',
       );
     if (new Set(heard.map(({ schema }) => schema?.hash)).size > 1)
@@ -134,8 +137,8 @@ const PART_CHECKS: HealthChecks = {
   directory: checked('directoryListedAtMs', (listedAtMs, { nowMs }) => {
     if (listedAtMs === undefined)
       return warning(
-        "GitLab's groups were never listed to their end: jobs go by policies/directory.yaml",
-        'look at the log of directory-sync: it names what GitLab refuses',
+        "GitLab's groups have never been listed completely: policies/directory.yaml is in use",
+        'run tollgate directory sync, or read the log of the function directory-sync for the refusal',
         'DirectoryStale',
       );
     const ago = `${span(nowMs - listedAtMs)} ago`;
@@ -147,8 +150,8 @@ const PART_CHECKS: HealthChecks = {
   limits: checked('limitsLiveAtMs', (atMs, { nowMs }) =>
     atMs === undefined
       ? warning(
-          'no set of limits was ever published: those packed with the functions hold',
-          'tollgate limits publish',
+          'no limits have been published: the limits packed with the functions are in force',
+          'run tollgate limits publish policies/limits.yaml --why "first set"',
         )
       : ok(`live since ${span(nowMs - atMs)} ago`),
   ),
@@ -159,8 +162,8 @@ const PART_CHECKS: HealthChecks = {
     const many = outcome.drifting.length + outcome.unlisted;
     if (many > 0)
       return problem(
-        `${counted(many, 'counter')} showed something else than the records in the last recount`,
-        'runbook: Drift; tollgate rebuild shows them',
+        `${counted(many, 'counter')} differed from their job records in the last recount`,
+        'see Drift in cdk/RUNBOOK.md; tollgate rebuild shows them',
         'Drift',
       );
     const age = span(nowMs - outcome.recountedAtMs);
@@ -172,12 +175,14 @@ const PART_CHECKS: HealthChecks = {
 
   sweep: checked('scope', (read, { accessToken, nowMs }) => {
     if (read === undefined)
-      return unknown('the sweep does not know the controller: gitlab.controllerId in cdk/tollgate.config.ts');
+      return unknown(
+        'the sweep does not know the controller: set gitlab.controllerId in cdk/tollgate.config.ts',
+      );
     const asked = `asked GitLab ${span(nowMs - read.readAtMs)} ago`;
     if (nowMs - read.readAtMs <= SCOPE_OLD_MS) return ok(asked);
     if (!accessToken.known && accessToken.cause === 'unauthorised')
       return unknown(`${asked}; it may have the same token: see access token`);
-    return alarmed(`the sweep last ${asked}: what no webhook reported stays held`, 'SweepFailing');
+    return alarmed(`the sweep last ${asked}: jobs whose end no webhook reported stay held`, 'SweepFailing');
   }),
 
   coverage: checked('coverage', ({ days, ran, bypass, bypassingRunnerIds: ids, bypassingRunners }) => {
@@ -186,8 +191,8 @@ const PART_CHECKS: HealthChecks = {
     if (bypass === 0) return ok(`GitLab asked about all of ${counted(ran, 'job')} ${during}`);
     const runners = `${counted(bypassingRunners, 'runner')}: ${ids.join(', ')}`;
     const on = bypassingRunners === 0 ? '' : `, on ${runners}${bypassingRunners > ids.length ? ' …' : ''}`;
-    const text = `${bypass} of ${counted(ran, 'job')} ${during} passed by${on}`;
-    const remedy = 'tollgate coverage lists them with what to do at each runner';
+    const text = `${bypass} of ${counted(ran, 'job')} ${during} ran without an admission request${on}`;
+    const remedy = 'run tollgate coverage: it lists these runners, each with a remedy';
     if (bypass <= ran * (1 - COVERAGE_MIN)) return warning(text, remedy);
     const busy = ran > JOBS_PER_HOUR_MIN * 24 * days;
     return problem(text, remedy, busy ? 'UnadmittedShare' : undefined);

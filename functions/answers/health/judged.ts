@@ -36,7 +36,8 @@ export function problem(text: string, remedy: string, alarm = HEALTH_ALARM): Hea
   return { severity: 'problem', text, remedy, alarm };
 }
 /** A problem whose remedy is the runbook's section of its alarm. */
-export const alarmed = (text: string, alarm: string) => problem(text, `runbook: ${alarm}`, alarm);
+export const alarmed = (text: string, alarm: string) =>
+  problem(text, `see ${alarm} in cdk/RUNBOOK.md`, alarm);
 
 /** Relays heard within as long as the watchdog would wait, newest first. */
 export const recentRelays = (

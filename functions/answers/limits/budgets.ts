@@ -240,7 +240,9 @@ export function reconciliationOf(reading: ReadContext): (caller: Caller) => Prom
 
 /** Usage that was not compared is left out. */
 const equalText = (usage: UsageCheck | undefined): string =>
-  usage === undefined || usage.failed > 0 ? 'Counters = statements' : 'Counters = usage = statements';
+  usage === undefined || usage.failed > 0
+    ? 'All counters agree with the statements'
+    : 'All counters agree with usage and statements';
 
 const UNCHECKED: Reconciliation = {
   ...{ state: 'unchecked', differing: [], unlisted: 0 },

@@ -27,9 +27,8 @@ const NEED_WORDS: Readonly<
     has === 'none'
       ? `no job has ended since the step began: of how many GitLab asked is not known, ${wants} % are needed`
       : `GitLab asked about ${has} % of the jobs, ${wants} % are needed`,
-  'would-fail': (has, wants) =>
-    `decisions recorded violations for up to ${has} % of the jobs, at most ${wants} % may have one`,
-  groups: (has) => `${has} groups at the top have no step of their own and would go along`,
+  'would-fail': (has, wants) => `up to ${has} % of the jobs violated a rule; at most ${wants} % may`,
+  groups: (has) => `${has} top-level groups have no step of their own and would move with the instance`,
 };
 
 export const rolloutNeedText = ({ code, has, wants }: RolloutClassRow['needs'][number]): string =>

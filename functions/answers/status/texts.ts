@@ -35,7 +35,7 @@ export function lastAlertOf({ alerts = [], zone }: LimitRow) {
 const CHANNELS: Readonly<Record<AlertRow['channels'][number]['channel'], string>> = {
   ...{ topic: 'mail', slack: 'Slack', teams: 'Teams' },
 };
-const LEVELS: Readonly<Record<string, string>> = { soft: 'the soft part', overdraft: 'overdraft' };
+const LEVELS: Readonly<Record<string, string>> = { soft: 'the soft limit', overdraft: 'overdraft' };
 const levelText = (name: string): string => LEVELS[name] ?? name;
 const levelOf = ({ name }: { readonly name: string }): string => levelText(name);
 
@@ -49,7 +49,7 @@ export function forecastText({ forecast, unit }: LimitRow, currency: string): st
       : ` (${bareAmountText(atEndLow, unit)} to ${bareAmountText(atEndHigh, unit)})`;
   const error =
     tested === undefined
-      ? 'no whole month is known yet to test it on'
+      ? 'its error is unknown until one whole month is recorded'
       : `over the last ${tested.months === 1 ? 'month' : `${tested.months} months`} it was off by ${tested.errorPercent} % on average`;
   return `Forecast ${amountText(atEndAmount, unit, currency)}${range}; ${error}.`;
 }

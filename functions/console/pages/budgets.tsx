@@ -67,7 +67,7 @@ function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageForma
       title="Every limit"
       at="/"
       user={format.user}
-      about={`${ui.pageCount(total, 'limit')}, ${ui.number(refusing)} refusing jobs, ${ui.number(usedUp)} used up, ${ui.number(runsOut)} running out before the period ends.`}
+      about={`${ui.pageCount(total, 'limit')}, ${ui.number(refusing)} reject jobs now, ${ui.number(usedUp)} are used up, ${ui.number(runsOut)} run out before their period ends.`}
     >
       <ui.BudgetTabs at="/budgets" />
       <section class="card" aria-label="Limits">

@@ -179,7 +179,7 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: ui.P
   return (
     <>
       {counters.length === 0 ? (
-        <p class="soft">You may see none of them.</p>
+        <p class="soft">You may not see the limits of this job.</p>
       ) : (
         <ui.Table
           label="Limits"

@@ -59,7 +59,7 @@ export const NAVIGATION = [
   { href: '/rollout', text: 'Rollout' },
   { href: '/coverage', text: 'Coverage' },
   { href: '/break-glass', text: 'Break-glass' },
-  { href: '/import', text: 'CSV' },
+  { href: '/import', text: 'Import' },
   { href: '/history', text: 'History' },
 ] as const;
 

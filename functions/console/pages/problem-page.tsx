@@ -53,7 +53,7 @@ export const sendUnknown = (c: PageContext) =>
     {
       title: 'Not found',
       sentence: 'This page does not exist, or it is about a group you may not see.',
-      remedy: 'You may see your groups in GitLab, and everything below.',
+      remedy: 'Check the address, or ask an owner of the group in GitLab for membership.',
     },
     404,
   );

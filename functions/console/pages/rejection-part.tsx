@@ -106,7 +106,7 @@ function helpLines(rejection: JobRejection, hasForm: boolean, format: ui.PageFor
       </>
     ),
     <>
-      A higher limit: ask <strong>{owner?.name ?? 'the owners of the group'}</strong>
+      Questions and exceptions: ask <strong>{owner?.name ?? 'the owners of the group'}</strong>
       {owner?.contact !== undefined && <> ({ui.contactLink(owner.contact)})</>}
       {hasForm ? ', or send the prepared request.' : '.'}
     </>,

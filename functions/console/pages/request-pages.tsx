@@ -161,7 +161,12 @@ export function askPage(
 
 const CHANGED = {
   outcome: 'invalid',
-  problems: [{ path: [], message: 'was changed since: decline this request, and have a new one filed' }],
+  problems: [
+    {
+      path: [],
+      message: 'The limits changed after this request. Decline it; the requester can file a new one.',
+    },
+  ],
 } as const;
 
 async function requestedEdits(

@@ -151,7 +151,7 @@ function rolloutPage(view: RolloutView, done: string | undefined, format: ui.Pag
                 ...{ head: ui.DO, style: 'full' },
                 cell: ({ subject, path }) =>
                   mayOpen('GET /rollout/step', user.roles) &&
-                  ui.button(ui.address('/rollout/step', { subject }), 'Open', ` ${path}`),
+                  ui.button(ui.address('/rollout/step', { subject }), 'Open steps', ` of ${path}`),
               },
             ]}
             rows={view.rows}

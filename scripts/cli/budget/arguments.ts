@@ -41,14 +41,14 @@ export const EDIT_FLAGS = {
   reason: REASON_FLAG,
   actor: ACTOR_FLAG,
   base: BASE_FLAG,
-  confirm: toggle('confirms what the command asks to be confirmed'),
+  confirm: toggle('applies an edit that the command did not apply without confirmation'),
   ...BUDGET_FLAGS,
 };
 
 export const EDIT_EXITS = {
   0: 'live',
   1: 'the table does not answer (see tollgate budget history)',
-  2: 'refused, or another edit was first',
+  2: 'nothing changed: refused, waits for approval, needs --confirm, or another edit was first',
   3: 'invalid',
 } as const;
 

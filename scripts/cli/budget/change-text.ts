@@ -206,5 +206,5 @@ function backtestLine(line: BacktestLine): string {
   const { days, jobsRead, jobs, wouldFail, wouldFailNow, wouldWait = 0, failed } = line;
   if (jobs === 0) return `last ${days} days: no jobs, so nothing can be said about them`;
   const waited = wouldWait === 0 ? '' : `, ${shadowCount(wouldWait)} would have waited for room`;
-  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} with the limits as they are, ${shadowCount(failed)} did${waited}; ${shadowCount(jobsRead)} records read`;
+  return `last ${days} days: ${shadowCount(wouldFail)} of ${shadowCount(jobs)} jobs would have failed; ${shadowCount(wouldFailNow)} fail with the current limits; ${shadowCount(failed)} were rejected then${waited}; ${shadowCount(jobsRead)} records read`;
 }

@@ -191,7 +191,7 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
   expects: 'a group and an amount such as 500 EUR/month',
   flags: { limit: text('<id>', 'which limit, if a group has several: money-month'), ...FIELD_FLAGS },
   examples: [
-    'tollgate budget set acme/payments 500 EUR/month --reason "budget 2027"',
+    'tollgate budget set acme/payments 9 EUR/month --reason "budget 2027"',
     'tollgate budget set acme/payments +20% --dry-run',
   ],
   edits: async ({ flags, words: { group, amount: amountWords } }, budget) => {

@@ -37,7 +37,7 @@ import { editing } from './edits.ts';
 const FROM = text('<day>', 'its first day, or an instant (default: now)', readDayFlag);
 const UNTIL = text(
   '<day>',
-  'its last day, or an instant; days are whole, in the time zone of the limits',
+  'its last day, in full, or an instant: for a grant in the limit’s zone, else in $TOLLGATE_ROLLUP_ZONE (default: UTC)',
   readDayFlag,
 );
 

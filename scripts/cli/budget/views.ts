@@ -93,7 +93,7 @@ function listText(page: Budgets, alerts: boolean, screen: Screen, reconciliation
   const { set, currency, nowMs, rows, total, refusing, usedUp, runsOut } = page;
   const more = total - rows.length;
   const notes = [
-    `${shadowCount(refusing)} refusing jobs, ${shadowCount(usedUp)} used up, ${shadowCount(runsOut)} gone before their period ends`,
+    `${shadowCount(refusing)} reject jobs now, ${shadowCount(usedUp)} are used up, ${shadowCount(runsOut)} run out before their period ends`,
     more > 0 && `… and ${shadowCount(more)} more: --all shows them`,
     set === undefined && 'no set was ever published: these are those of policies/limits.yaml',
   ];

@@ -66,7 +66,7 @@ now; without, by the rules and limits of the documents alone, as if nothing was 
 sent by GitLab. No counter is changed.`,
   flags: FLAGS,
   examples: [
-    'tollgate can-i --project acme/payments/checkout --image node:24 --class large --minutes 20',
+    'tollgate can-i --project acme/payments/checkout --image alpine:3.22 --class large --minutes 20',
     'tollgate can-i --rerun 4711 --ledger local',
   ],
   exits: {

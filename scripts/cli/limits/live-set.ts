@@ -49,7 +49,7 @@ export function setText(
 }
 
 export const NOTHING_LIVE =
-  'No set of limits was ever published here: those packed with the functions are in force.';
+  'No limits have been published here: those packed with the functions are in force. Publish some with tollgate limits publish.';
 
 export const baseLine = (set: string, edit: number): string =>
   `# Set ${set}, edit ${edit}. An edit of it is published only while it is live (--base ${set})\n`;

@@ -61,7 +61,7 @@ function coverageText(view: CoverageView, all: boolean, screen: Screen): string 
   const lines = [
     `${share} of the jobs that ran were asked about: ${shadowCount(total.asked)} of ${shadowCount(total.ran)}.`,
     total.bypass > 0 &&
-      `${shadowCount(total.bypass)} passed by, the last on ${total.lastBypassDay}; they are charged.`,
+      `${shadowCount(total.bypass)} bypassed Tollgate, the last on ${total.lastBypassDay}; they were charged, not checked.`,
     total.ranRejected > 0 &&
       `${shadowCount(total.ranRejected)} ran although rejected: see tollgate report shadow.`,
     note !== undefined && screen.bad(note),

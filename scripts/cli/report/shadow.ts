@@ -179,8 +179,8 @@ function backtestNotes({
 }: BacktestFigures): readonly string[] {
   const notes = [
     [waitedNow, 'Jobs that would wait for room first, and run'],
-    [unrecorded, 'Jobs judged without image, ref and the like: their question was not kept'],
-    [variablesLost, 'Jobs that had variables: rules that read them say what they said then'],
+    [unrecorded, 'Jobs judged without image and ref, because their admission request is not stored'],
+    [variablesLost, 'Jobs whose variables are not stored: rules on variables keep their earlier result'],
     [unasked, 'Jobs that were never asked about (unmetered, bypass): they use up limits and are not judged'],
   ] as const;
   return [

@@ -119,7 +119,7 @@ the groups above it.`,
     );
     if (whole === undefined) {
       io.err(
-        'Groups were not listed to the end yet, jobs go by the packed directory: tollgate directory sync\n',
+        'GitLab’s groups have not been listed completely, so policies/directory.yaml is in use. Run tollgate directory sync.\n',
       );
       return EXIT.failed;
     }

@@ -33,7 +33,7 @@ test('all reasons at once: the one that is hardest to lift first, numbers as far
       group acme/payments: CI budget 2.00 EUR for November 2026
     Retrying will fail again. Give the job a shorter timeout or a cheaper runner, or ask for a higher limit.
     Owner of the limit: payments-leads
-    It would also have been stopped by:
+    Other reasons that also reject this job:
       [CONCURRENCY_FULL] group acme: limit of CI concurrent jobs
       [BUDGET_EXHAUSTED] group acme/payments: CI budget
     Decision: d-01JABC"
@@ -50,7 +50,7 @@ Decision: d-01JABC`);
     [IMAGE_NOT_ALLOWED] job "e2e-large" was not started.
     Retrying will fail again. Use another image.
     Ask in #ci-budget
-    It would also have been stopped by:
+    Other reasons that also reject this job:
       [CONCURRENCY_FULL] Too many CI jobs are running: wait until one has finished.
       [BUDGET_EXHAUSTED] A CI budget has no room for this job.
       [EXCEEDS_LIMIT_ALONE] This job is larger than a CI limit allows.
@@ -77,7 +77,7 @@ test.each<[string, Reason, Reason]>([
 });
 
 test('how long a job waited for room is told, where it is worth telling', () => {
-  expect(told([slots], { waitedMs: 19_700 })).toContain('\n  It waited 19 s for room.\n');
+  expect(told([slots], { waitedMs: 19_700 })).toContain('\n  It waited 19 s, and no slot became free.\n');
   expect(told([slots], { waitedMs: 19_700, disclosure: 'none' })).toContain('It waited 19 s');
   expect(told([slots], { waitedMs: 400 })).not.toContain('waited');
 });
@@ -85,7 +85,7 @@ test('how long a job waited for room is told, where it is worth telling', () => 
 test('whose group agreed to it is told that the job is retried', () => {
   const retried = { groupId: 101, retries: 2, withinSeconds: 3_600, priority: 0 };
   expect(told([slots], { retried })).toContain(
-    '\nWith the consent of its group it is retried when there is room: at most 2 times within 60 min.\n',
+    '\nYou need not retry: Tollgate retries this job when the limit allows it, at most 2 times within 60 min.\n',
   );
   expect(told([slots], { retried: { ...retried, retries: 1 } })).toContain('at most once within 60 min.');
   expect(told([slots], { retried })).not.toContain('retry:');

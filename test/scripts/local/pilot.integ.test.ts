@@ -147,7 +147,7 @@ test('another GitLab is refused with both names, rather than answered with empty
     const { code, err } = await limitEdits(...command);
     expect({ command, code, err }).toMatchObject({
       code: 3,
-      err: expect.stringContaining('has books of gitlab.example.com, and none of gitlab.other.com'),
+      err: expect.stringContaining('has data of gitlab.example.com, and none of gitlab.other.com'),
     });
   }
 });

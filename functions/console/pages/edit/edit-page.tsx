@@ -86,7 +86,7 @@ async function previewOrApply(
             <span class="soft">Reason:</span> {why}
           </p>,
         ]}
-        save="Save"
+        save="Save changes"
         links={[
           <button name="step" value="change" formnovalidate>
             Edit again

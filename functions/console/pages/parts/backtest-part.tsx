@@ -85,8 +85,8 @@ function figureText(figures: BacktestSummary['all']): ui.Markup {
   return (
     <>
       <strong class={wouldFail === 0 ? 'good-text' : 'warn-text'}>{ui.number(wouldFail)}</strong> of{' '}
-      {ui.pageCount(jobs, 'job')} would have failed; {ui.number(wouldFailNow)} with the limits as they are,{' '}
-      {ui.number(failed)} did.
+      {ui.pageCount(jobs, 'job')} would have failed; {ui.number(wouldFailNow)} fail with the current limits;{' '}
+      {ui.number(failed)} were rejected then.
       {wouldWait > 0 && <> {ui.pageCount(wouldWait, 'job')} would have waited, then run.</>}
     </>
   );

@@ -30,7 +30,8 @@ export const ReviewPage = (parts: ReviewParts): ui.Markup => {
     <ConsolePage {...frame} user={format.user}>
       {unconfirmed && (
         <ui.Note tone="bad" role="alert">
-          <strong>Not saved:</strong> this is a large change and needs to be confirmed.
+          <strong>Not saved:</strong> this change needs a confirmation. Tick “I confirm these changes” below,
+          then save again.
         </ui.Note>
       )}
       {notes}

@@ -101,9 +101,9 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
     link(may.loosen, 'New limit', 'set'),
     link(may.grant && canGrow, 'Grant more', 'grant'),
     may.ask && !may.grant && canGrow && ui.button(ui.address('/ask', { subject }), 'Request more'),
-    link(may.freeze, 'Freeze', 'freeze'),
+    link(may.freeze, 'Freeze jobs', 'freeze'),
     link(may.breakGlass && kind !== 'runner-class', 'Break glass', 'breakglass'),
-    link(may.rollOut && kind === 'group', 'Roll out', 'rollout'),
+    link(may.rollOut && kind === 'group', 'Set rollout mode', 'rollout'),
   ];
 }
 

@@ -74,7 +74,9 @@ test('a job that found no slot is told that it is retried, and what became of th
   const found = await of('2');
   expect(found).toMatchObject({
     retry: { state: 'waiting', groupId: 101, retries: 0, retriesMax: 2, untilMs: clock.nowMs() + 3_600_000 },
-    rejectionText: expect.stringContaining('it is retried when there is room: at most 2 times within 60 min'),
+    rejectionText: expect.stringContaining(
+      'Tollgate retries this job when the limit allows it, at most 2 times within 60 min',
+    ),
   });
   expect(await of('1')).not.toHaveProperty('retry');
 

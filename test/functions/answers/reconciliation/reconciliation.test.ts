@@ -39,25 +39,25 @@ test.each<[string, RecountOutcome | undefined, keyof typeof USERS, object, RegEx
     'of counters alone',
     { ...at, drifting: [] },
     ...(['finance', { state: 'agrees', checkedAtMs: NOVEMBER_21_MS }] as const),
-    /^Counters = statements, checked [^.]*2026[^.]*\.$/,
+    /^All counters agree with the statements, checked [^.]*2026[^.]*\.$/,
   ],
   [
     'of usage, too',
     { ...at, drifting: [], usage: { jobs: 40, mended: 3, failed: 0 } },
     ...(['finance', { state: 'agrees', usage: { jobs: 40, mended: 3, failed: 0 } }] as const),
-    /^Counters = usage = statements, .*/,
+    /^All counters agree with usage and statements, .*/,
   ],
   [
     'of usage that could not be compared',
     { ...at, drifting: [], usage: { jobs: 40, mended: 0, failed: 1 } },
     ...(['finance', { state: 'agrees' }] as const),
-    /^Counters = statements, .*/,
+    /^All counters agree with the statements, .*/,
   ],
   [
     'of all jobs, for a member of one group',
     { ...at, drifting: [], usage: { jobs: 40, mended: 3, failed: 0 } },
     ...(['viewer', { state: 'agrees' }] as const),
-    /^Counters = usage = statements, checked [^.]*\.$/,
+    /^All counters agree with usage and statements, checked [^.]*\.$/,
   ],
   [
     'of two counters that differ',
@@ -73,7 +73,7 @@ test.each<[string, RecountOutcome | undefined, keyof typeof USERS, object, RegEx
     'of a counter of others',
     { ...at, drifting: [drift('group/200', 5)] },
     ...(['viewer', { state: 'agrees', differing: [] }] as const),
-    /^Counters = statements/,
+    /^All counters agree with the statements/,
   ],
   [
     'of more counters than are listed',

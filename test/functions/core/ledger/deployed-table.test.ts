@@ -35,7 +35,7 @@ test('a renamed host is refused with both names and the remedy, until it is repa
     code: 'foreign_books',
     retryable: false,
     message: expect.stringMatching(
-      /books of gitlab\.old\.com, and none of gitlab\.new\.com\. .*gitlab\.instance: 'gitlab\.old\.com' .*tollgate instance add gitlab\.new\.com/,
+      /data of gitlab\.old\.com, and none of gitlab\.new\.com\. .*gitlab\.instance: 'gitlab\.old\.com' .*tollgate instance add gitlab\.new\.com/,
     ),
   });
   await remember('gitlab.new.com');

@@ -76,7 +76,7 @@ test('--dry-run shows what changes and which jobs would have failed, and writes 
   expect(out).toBe(
     [
       'tightens  acme/payments  money-month  amount  7.50 EUR → 2.00 EUR',
-      'last 30 days: 3 of 5 jobs would have failed; 0 with the limits as they are, 0 did; 5 records read',
+      'last 30 days: 3 of 5 jobs would have failed; 0 fail with the current limits; 0 were rejected then; 5 records read',
       '1 of these change an amount more than threefold, or a mode to a milder one: --confirm is needed',
       'Nothing was written.',
       '',

@@ -199,7 +199,8 @@ const life = fc.record({
 });
 const changes = fc.tuple(fc.array(life, { minLength: 1, maxLength: 12 }), money, money);
 const ELSEWHERE = { namespaceId: 102, projectId: 1002, projectPath: 'acme/platform/ops' };
-const COUNTS = /(\d+) of (\d+) jobs? would have failed; (\d+) with the limits as they are, (\d+) did/;
+const COUNTS =
+  /(\d+) of (\d+) jobs? would have failed; (\d+) fail with the current limits; (\d+) were rejected then/;
 
 test('page, API and command line count the same jobs that a changed limit would have failed', async () => {
   await holds(changes, [], 40, async ([lives, was, amount]) => {

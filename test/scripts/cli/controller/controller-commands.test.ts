@@ -180,7 +180,7 @@ test('arming without a proof of both answers warns; --require-canary refuses; th
   );
   const contrary = deskOf({ ...proven, rejected: 'contrary' });
   await contrary.run('enable', ...flags);
-  expect(contrary.asked[0]).toContain('GitLab takes one of our answers for the other');
+  expect(contrary.asked[0]).toContain('GitLab ran a rejected job or failed an admitted one');
 });
 
 test('a GitLab that answers yes and changes nothing is not believed; one without a licence has no such API', async () => {

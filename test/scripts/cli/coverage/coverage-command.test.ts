@@ -33,7 +33,7 @@ test('where jobs passed by: which runners, what to do once for all that it helps
   const { code, out } = await run();
   expect(code).toBe(2);
   expect(out).toContain('91 % of the jobs that ran were asked about: 91 of 100.');
-  expect(out).toContain('9 passed by, the last on 2026-11-21; they are charged.');
+  expect(out).toContain('9 bypassed Tollgate, the last on 2026-11-21; they were charged, not checked.');
   expect(out).toMatch(/^42 +not known +6 +0 +6 +0 % +2026-11-21$/m);
   expect(out).toMatch(/^Runners 42, 43: Its version is not known/m);
   expect(out).toContain('1 of 3 runners ask about every job');

@@ -35,7 +35,7 @@ test('a deployment that nobody started has one problem and says what is not know
   const { run, closed } = await aDeployment(false);
   const { code, out } = await run();
   expect([code, closed()]).toEqual([2, 1]);
-  expect(out).toMatch(/^problem {2}relays +no relay wrote a sign of life/m);
+  expect(out).toMatch(/^problem {2}relays +no relay has sent a heartbeat/m);
   expect(out).toMatch(
     /^unknown {2}controller +GitLab was not asked: --gitlab <url> and --token-file <file>$/m,
   );

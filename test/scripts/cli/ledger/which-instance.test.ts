@@ -54,7 +54,7 @@ test.each([
 ])('the books of no other GitLab are read for %s', (gitlab, host, names) => {
   const theirs = names[0]?.instance ?? 'gitlab.local';
   expect(() => chooseInstance({ ...asked(undefined, ...names), gitlab })).toThrow(
-    `--gitlab "${gitlab}": the ledger has books of ${theirs}, and none of ${host}; name the table of ${host} with --ledger, or say --instance ${theirs} if both are one GitLab`,
+    `--gitlab "${gitlab}": the ledger has data of ${theirs}, and none of ${host}; name the table of ${host} with --ledger, or say --instance ${theirs} if both are one GitLab`,
   );
 });
 
