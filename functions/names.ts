@@ -51,7 +51,7 @@ export const HEARTBEAT_WAITING = 'wl';
 export const ROOMS_PK_SUFFIX = '@rooms';
 /** JSON, gzipped. */
 export const ROOMS_KEPT = 'kr';
-/** `gitlab.example.com@health`, `look`: what the hourly look found last. */
+/** `gitlab.example.com@health`, `look`: what the hourly health check found last. */
 export const HEALTH_PK_SUFFIX = '@health';
 /** `gitlab.example.com@watchdog`, `mark`: what the watchdog has seen and done. */
 export const WATCHDOG_PK_SUFFIX = '@watchdog';
@@ -195,7 +195,7 @@ export const METRIC_DRIFTED_COUNTERS = {
   unit: 'Count',
   statistic: 'Maximum',
 } as const;
-/** Findings of the hourly look that no other alarm reports: tokens, licence, webhooks, clocks, scope, old descriptors. */
+/** Findings of the hourly health check that no other alarm reports: tokens, licence, webhooks, clocks, scope, old descriptors. */
 export const METRIC_HEALTH_PROBLEMS = {
   name: 'HealthProblems',
   unit: 'Count',

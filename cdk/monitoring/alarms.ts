@@ -44,7 +44,7 @@ const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
     // Two looks in a period: after as many minutes of sweeps a period without a look is one that was missed.
     formula: 'IF(FILL(sweepRuns, 0) > 100, FILL(healthProblems, 1), FILL(healthProblems, 0))',
     label: 'Problems of the hourly health check, or missed checks',
-    graph: 'Found by the hourly look',
+    graph: 'Found by the hourly health check',
     periodMinutes: 120,
   },
   {

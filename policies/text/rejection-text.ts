@@ -85,7 +85,7 @@ const detailsLine = ({ detailsUrl, disclosure }: RejectionTextInput): string =>
     : `Details: ${oneLine(detailsUrl)}\n`;
 
 const retriedText = ({ retries, withinSeconds }: RequeueSettings): string =>
-  `You need not retry: Tollgate retries this job when the limit allows it, at most ${retries === 1 ? 'once' : `${retries} times`} within ${durationText(withinSeconds)}.`;
+  `You need not retry. Tollgate retries this job when the limit allows it, at most ${retries === 1 ? 'once' : `${retries} times`} within ${durationText(withinSeconds)}.`;
 
 export function footerOf(
   rules: readonly { readonly id: string; readonly message?: string }[],

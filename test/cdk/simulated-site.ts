@@ -19,7 +19,7 @@ export interface Trouble {
   readonly console?: 'broken' | 'throttled';
   /** Share of the jobs. */
   readonly rejected?: number;
-  /** That the hourly look finds. */
+  /** That the hourly health check finds. */
   readonly healthProblems?: number;
 }
 

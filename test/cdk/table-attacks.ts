@@ -41,7 +41,7 @@ const PARTITIONS = {
   'edition of prices': keys.priceEdition('ab', 0).pk,
   'outcome of the canary': keys.canaryOutcome.pk,
   'register of instances': INSTANCES_PK,
-  'hourly look': keys.healthLook.pk,
+  'hourly health check': keys.healthLook.pk,
   'job that failed': keys.yetFailed.pk,
   heartbeat: `${INSTANCE}${names.HEARTBEAT_PK_SUFFIX}`,
   'rooms of relays': `${INSTANCE}${names.ROOMS_PK_SUFFIX}`,
@@ -90,7 +90,7 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
     ...STATEMENTS,
     ...(['usage', 'top projects', 'latest rejections', 'estimates'] as const),
   ],
-  DoctorProgram: ['hourly look'],
+  DoctorProgram: ['hourly health check'],
   WatchdogProgram: ['watchdog mark'],
   Relay: ['heartbeat', 'journal item', 'rooms of relays'],
 };

@@ -61,7 +61,7 @@ test('a job waits while all slots are taken, gets the next that is free, and a r
   relay.child.kill('SIGTERM');
   const { result, reason } = await fourth;
   expect(result).toBe('rejected');
-  expect(reason).toMatch(/It waited \d+ s for room/);
+  expect(reason).toMatch(/It waited \d+ s, and no slot became free/);
   expect(await ledger.readRecord(4)).toMatchObject({ state: 'REJECTED' });
   const { code, stdout } = await relay.closed;
   expect(code).toBe(0);

@@ -110,7 +110,7 @@ const DESCRIPTORS = 'ds';
 export function dynamoHealthCheck({ table, instance }: InstanceTable) {
   const text = (value: string | undefined) => (value === undefined ? undefined : { S: value });
   return singleItem<{ readonly view: HealthView; readonly deployed: DeployedEvidence }>({
-    ...{ table, key: ledgerKeys(instance).healthLook, name: 'the hourly look', consistent: false },
+    ...{ table, key: ledgerKeys(instance).healthLook, name: 'the hourly health check', consistent: false },
     encode: ({ view, deployed: { policyVersion, descriptorsVersion } }) => ({
       [VIEW]: { S: JSON.stringify(view) },
       ...withoutAbsent({ [POLICY]: text(policyVersion), [DESCRIPTORS]: text(descriptorsVersion) }),

@@ -67,10 +67,10 @@ export const commands = [doctor];
 const LATE_MS = 2 * HOUR_MS;
 
 function hourlyText(view: HealthView | undefined, nowMs: number): string {
-  if (view === undefined) return 'The hourly look has not run yet.\n';
+  if (view === undefined) return 'The hourly health check has not run yet.\n';
   const ageMs = nowMs - view.checkedAtMs;
-  const late = ageMs > LATE_MS ? ', which is late: runbook: HealthProblems' : '';
-  return `The hourly look ran ${Math.floor(ageMs / MINUTE_MS)} minutes ago and found ${problemsText(view.problems)}${late}.\n`;
+  const late = ageMs > LATE_MS ? ', which is late: see HealthProblems in cdk/RUNBOOK.md' : '';
+  return `The hourly health check ran ${Math.floor(ageMs / MINUTE_MS)} minutes ago and found ${problemsText(view.problems)}${late}.\n`;
 }
 
 const problemsText = (count: number): string =>

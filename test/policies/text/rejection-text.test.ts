@@ -85,7 +85,7 @@ test('how long a job waited for room is told, where it is worth telling', () => 
 test('whose group agreed to it is told that the job is retried', () => {
   const retried = { groupId: 101, retries: 2, withinSeconds: 3_600, priority: 0 };
   expect(told([slots], { retried })).toContain(
-    '\nYou need not retry: Tollgate retries this job when the limit allows it, at most 2 times within 60 min.\n',
+    '\nYou need not retry. Tollgate retries this job when the limit allows it, at most 2 times within 60 min.\n',
   );
   expect(told([slots], { retried: { ...retried, retries: 1 } })).toContain('at most once within 60 min.');
   expect(told([slots], { retried })).not.toContain('retry:');

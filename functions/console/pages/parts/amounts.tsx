@@ -234,7 +234,7 @@ export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
   // Amounts that return with the next job have no run-out day.
   if (per === undefined) return <span class="soft">frees up as jobs end</span>;
   if (forecast === undefined) return <span class="soft">unknown yet</span>;
-  if (forecast.outcome === 'lasts') return <span class="good-text">not in this period</span>;
+  if (forecast.outcome === 'lasts') return <span class="good-text">lasts</span>;
   if (forecast.outcome === 'used_up')
     return <strong class={isNotEnforced(limit) ? 'warn-text' : 'bad-text'}>used up</strong>;
   if (forecast.atMs === undefined) return 'runs out';

@@ -50,7 +50,7 @@ const DENIED =
 
 type Example = readonly [broken: Break, found: string, text: RegExp];
 
-/** The alarm of a problem is that of the hourly look unless another one tells of it. */
+/** The alarm of a problem is that of the hourly health check unless another one tells of it. */
 const BROKEN: readonly Example[] = [
   [
     {

@@ -51,7 +51,7 @@ test('one that runs has none; GitLab is asked with a token that no line shows', 
     /^ok {7}controller +enabled: GitLab asks and obeys$/m,
     /^ok {7}clock of GitLab +agrees/m,
     /^ok {7}webhooks +each of 2 top-level groups sends/m,
-    /^The hourly look has not run yet\.$/m,
+    /^The hourly health check has not run yet\.$/m,
   ])
     expect(out).toMatch(line);
   expect(out + err).not.toContain(TOKEN);
@@ -65,7 +65,12 @@ test('--json has the findings that the text has; a controller that GitLab does n
   const { instance, problems, findings } = JSON.parse(out);
   expect({ instance, problems }).toEqual({ instance: INSTANCE, problems: 1 });
   expect(findings).toContainEqual({
-    ...{ about: 'relays', severity: 'problem', remedy: 'runbook: FallbackShare', alarm: 'FallbackShare' },
+    ...{
+      about: 'relays',
+      severity: 'problem',
+      remedy: 'see FallbackShare in cdk/RUNBOOK.md',
+      alarm: 'FallbackShare',
+    },
     text: '1 relay answers without the admit function, which fails: b',
   });
   expect((await run(...ASKING, '--controller', '8')).out).toMatch(
@@ -73,17 +78,17 @@ test('--json has the findings that the text has; a controller that GitLab does n
   );
 });
 
-test('the hourly look is told with its age, and what it was deployed with is compared', async () => {
+test('the hourly health check is told with its age, and what it was deployed with is compared', async () => {
   const { run, beat, kept, nowMs } = await aDeployment();
   await beat('a', { [names.HEARTBEAT_POLICY]: { S: 'p0' } });
   const view = { checkedAtMs: nowMs - 40 * 60_000, problems: 2, findings: [] };
   await kept.write({ view, deployed: { policyVersion: 'p1', descriptorsVersion: '18.11' } });
   const { out } = await run(...ASKING);
-  expect(out).toMatch(/^The hourly look ran 40 minutes ago and found 2 problems\.$/m);
+  expect(out).toMatch(/^The hourly health check ran 40 minutes ago and found 2 problems\.$/m);
   expect(out).toMatch(/^warning {2}policy of the relays +a has p0, b has p1, the functions have p1$/m);
   expect(out).toMatch(/^warning {2}version of GitLab +19\.4\.0-ee, and the descriptors are of 18\.11/m);
   expect(JSON.parse((await run('--json')).out).hourly).toEqual(view);
   const late = { ...view, checkedAtMs: nowMs - 5 * 3_600_000, problems: 0 };
   await kept.write({ view: late, deployed: { policyVersion: undefined, descriptorsVersion: undefined } });
-  expect((await run()).out).toMatch(/ran 300 minutes ago and found no problems, which is late: runbook/);
+  expect((await run()).out).toMatch(/ran 300 minutes ago and found no problems, which is late: see HealthProblems/);
 });
