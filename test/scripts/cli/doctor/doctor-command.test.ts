@@ -90,5 +90,7 @@ test('the hourly health check is told with its age, and what it was deployed wit
   expect(JSON.parse((await run('--json')).out).hourly).toEqual(view);
   const late = { ...view, checkedAtMs: nowMs - 5 * 3_600_000, problems: 0 };
   await kept.write({ view: late, deployed: { policyVersion: undefined, descriptorsVersion: undefined } });
-  expect((await run()).out).toMatch(/ran 300 minutes ago and found no problems, which is late: see HealthProblems/);
+  expect((await run()).out).toMatch(
+    /ran 300 minutes ago and found no problems, which is late: see HealthProblems/,
+  );
 });
