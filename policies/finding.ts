@@ -72,8 +72,10 @@ export function findingOf(
 export function amountTaken(job: Job, kind: LimitKind): FootprintTotal {
   const { asked, requested } = kindRow(kind);
   if (requested === undefined) return asked?.(job);
-  return footprintOf(job.request, job.runnerClass)[requested === 'cpu' ? 'millicpu' : 'bytes'];
+  return footprintOf(job.request, job.runnerClass)[FOOTPRINT_KEYS[requested]];
 }
+
+const FOOTPRINT_KEYS = { cpu: 'millicpu', memory: 'bytes' } as const;
 
 class CounterClaim implements LimitClaim {
   readonly counter: LimitClaim['counter'];

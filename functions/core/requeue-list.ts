@@ -4,7 +4,7 @@ import { resourceVariableName } from '../../policies/kubernetes/resource-variabl
 import type { RequeueSettings } from '../../policies/policy.ts';
 import { requestOfRecord } from '../../policies/request/recorded.ts';
 import { missingRoom } from '../../policies/requeue.ts';
-import { isInFlight } from '../../policies/unit.ts';
+import { ALL_UNITS, isInFlight, unitRow, writtenUnits } from '../../policies/unit.ts';
 import type { JobRecord } from './ledger/ledger.ts';
 import { getItem, itemAt, putItem } from './store/calls.ts';
 import { ledgerKeys } from './store/keys.ts';
@@ -109,11 +109,13 @@ export function retryClaims(
 ): readonly LimitClaim[] {
   const missing = new Map(missingRoom(violations)?.map((reason) => [reason.unit, reason.asked]));
   const request = requestOfRecord(jobId, facts, facts.asked ?? {});
-  const [millicpu, bytes] = [missing.get('millicpu'), missing.get('bytes')];
-  const variables = {
-    ...(millicpu !== undefined && { [resourceVariableName('build', 'cpu', 'request')]: `${millicpu}m` }),
-    ...(bytes !== undefined && { [resourceVariableName('build', 'memory', 'request')]: `${bytes}` }),
-  };
+  const variables: Record<string, string> = {};
+  for (const unit of ALL_UNITS) {
+    const { kind, requested } = unitRow(unit);
+    const amount = missing.get(unit);
+    if (requested !== undefined && amount !== undefined)
+      variables[resourceVariableName('build', requested, 'request')] = writtenUnits(amount, kind);
+  }
   return evaluate({ ...request, variables }, rules)
     .claims.filter(({ unit }) => isInFlight(unit))
     .map((claim) => ({

@@ -15,16 +15,23 @@ export interface Setting {
 export type BoundSettings = { readonly [bound in Bound]?: Setting | undefined };
 
 type Variables = Readonly<Record<string, string>>;
-export type ResourceName = 'cpu' | 'memory' | 'ephemeral-storage';
+/** The resource's name in variables of GitLab Runner. */
+export const RESOURCE_WORDS = {
+  cpu: 'CPU',
+  memory: 'MEMORY',
+  'ephemeral-storage': 'EPHEMERAL_STORAGE',
+} as const;
+
+export type ResourceName = keyof typeof RESOURCE_WORDS;
 
 type Names = Readonly<Record<ResourceName, Readonly<Record<Bound, string>>>>;
 
 const namesWith = (prefix: string): Names => {
-  const bounds = (word: string): Readonly<Record<Bound, string>> => ({
-    request: `${prefix}${word}_REQUEST`,
-    limit: `${prefix}${word}_LIMIT`,
-  });
-  return { cpu: bounds('CPU'), memory: bounds('MEMORY'), 'ephemeral-storage': bounds('EPHEMERAL_STORAGE') };
+  const bounds = Object.entries(RESOURCE_WORDS).map(([name, word]) => [
+    name,
+    { request: `${prefix}${word}_REQUEST`, limit: `${prefix}${word}_LIMIT` },
+  ]);
+  return Object.fromEntries(bounds) as Names;
 };
 
 const NAMES: Readonly<Record<ContainerKind, Names>> = {

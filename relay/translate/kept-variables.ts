@@ -1,4 +1,8 @@
-import { HIDDEN_VALUE, overwriteVariable } from '../../policies/kubernetes/resource-variables.ts';
+import {
+  HIDDEN_VALUE,
+  overwriteVariable,
+  RESOURCE_WORDS,
+} from '../../policies/kubernetes/resource-variables.ts';
 import { WireText } from '../wire/pass.ts';
 import { TEXT_LENGTH_MAX } from './aliases.ts';
 
@@ -141,8 +145,9 @@ const NEVER = words(`
 /** A prefix does not match names that look like secrets. */
 const SECRET_NAME = /TOKEN|PASSW|SECRET|CREDENTIAL|PRIVATE|AUTH|JWT|KEY|_URL$/;
 
-const KUBERNETES_RESOURCE =
-  /^KUBERNETES_(HELPER_|SERVICE_|POD_)?(CPU|MEMORY|EPHEMERAL_STORAGE)_(REQUEST|LIMIT)(_MAX_OVERWRITE_ALLOWED)?$/;
+const KUBERNETES_RESOURCE = new RegExp(
+  `^KUBERNETES_(HELPER_|SERVICE_|POD_)?(${Object.values(RESOURCE_WORDS).join('|')})_(REQUEST|LIMIT)(_MAX_OVERWRITE_ALLOWED)?$`,
+);
 
 const isResourceVariable = (name: string): boolean => KUBERNETES_RESOURCE.test(name);
 

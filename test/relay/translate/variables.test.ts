@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HIDDEN_VALUE } from '../../../policies/kubernetes/resource-variables.ts';
+import {
+  HIDDEN_VALUE,
+  RESOURCE_WORDS,
+  type ResourceName,
+  resourceVariableName,
+} from '../../../policies/kubernetes/resource-variables.ts';
 import { TEXT_LENGTH_MAX } from '../../../relay/translate/aliases.ts';
 import {
   type Fate,
@@ -43,6 +48,16 @@ describe('kept variables', () => {
       [MEMORY]: HIDDEN_VALUE,
     });
   });
+
+  test.each(['build', 'helper', 'service', 'pod'] as const)(
+    'a hidden request of a %s is known to be there',
+    (kind) => {
+      for (const resource of Object.keys(RESOURCE_WORDS) as ResourceName[]) {
+        const name = resourceVariableName(kind, resource, 'request');
+        expect(kept([name, '9', 'hide'])).toEqual({ [name]: HIDDEN_VALUE });
+      }
+    },
+  );
 
   test('a flood of other variables does not push an overwrite or a resource out', () => {
     const found = kept(
