@@ -43,7 +43,7 @@ export const HEARTBEAT_DIRECTORY_AGE = 'da';
 /** True if calls to the admit function were stopped. */
 export const HEARTBEAT_BREAKER = 'br';
 export const HEARTBEAT_POLICY = 'po';
-/** Milliseconds: the longest a question is kept open. */
+/** Milliseconds: the longest an admission request is kept open. */
 export const HEARTBEAT_ANSWER_WITHIN = 'aw';
 /** JSON: lines of jobs that wait for room. */
 export const HEARTBEAT_WAITING = 'wl';

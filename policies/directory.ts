@@ -75,3 +75,14 @@ function findChain(
   }
   return chain.reverse();
 }
+
+/** Groups of a subject, topmost first, including a group itself; empty if it is in none. */
+export function ancestorsOf(
+  subject: string,
+  { chainById, projectById }: Directory,
+): readonly DirectoryGroup[] {
+  const [kind, id] = subject.split('/');
+  if (kind === 'group') return chainById.get(Number(id)) ?? [];
+  const groupId = kind === 'project' ? projectById.get(Number(id))?.groupId : undefined;
+  return groupId === undefined ? [] : (chainById.get(groupId) ?? []);
+}

@@ -154,7 +154,7 @@ function quantile(sorted: readonly number[], share: number): number {
 
 const FORECAST_AFTER = [7, 14, 21];
 
-/** Forecasts each whole month from three days in it. @returns the mean error, as a share of what was used. */
+/** Forecasts each whole month from three days in it. @returns the mean error as a share of the use. */
 export function proveForecasts(history: History): { months: number; error: number } | undefined {
   const { first, amounts } = history;
   const end = first + amounts.length;

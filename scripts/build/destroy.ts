@@ -129,7 +129,7 @@ Exit codes: 0 destroyed, 1 it failed or GitLab did not say, 2 refused: the contr
 /** @throws {UsageError} */
 export const readDestroyOptions = (args: readonly string[]) => parseInput(args, FLAGS, {}).flags;
 
-/** Of the file, else of the first parameter that exists. @throws {UsageError} */
+/** Reads GitLab's token from the file, else from the first parameter that exists. @throws {UsageError} */
 export async function gitLabToken(
   file: string | undefined,
   parameters: readonly string[],

@@ -43,7 +43,7 @@ export interface LedgerAccess extends NamedBooks {
     sheets: SheetStore;
   };
   /** Signs of life that relays wrote there. @throws {LedgerError} */
-  readonly relayBeats?: () => Promise<readonly RelayHeartbeat[]>;
+  readonly relayHeartbeats?: () => Promise<readonly RelayHeartbeat[]>;
   /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
   readonly scope?: ReturnType<typeof dynamoControllerScope>['read'];
   readonly canary?: ReturnType<typeof dynamoCanaryOutcomes>['read'];
@@ -123,7 +123,7 @@ function accessTo({ table, ...opened }: TableAccess, repairs = false) {
     limits: new DynamoLimitTable(parts),
     directory: new DynamoDirectoryTable(parts),
     usage: new DynamoRollupStore(parts),
-    relayBeats: () => readRelayHeartbeats(parts),
+    relayHeartbeats: () => readRelayHeartbeats(parts),
     scope: () => dynamoControllerScope(parts).read(),
     canary: () => dynamoCanaryOutcomes(parts).read(),
     requeue: dynamoRequeueLists(parts),

@@ -112,8 +112,7 @@ export function writeUserFile(file: string, text: string, named = file, flag: 'w
   }
 }
 
-/** Errors of the operating system about files, ports and streams, in words: cause, code and remedy. */
-
+/** Errors of the operating system about files, ports and streams, in words: cause and remedy. */
 const WORDS: Readonly<Record<string, readonly [cause: string, remedy: string]>> = {
   ENOENT: ['there is no such file or folder', 'check the path'],
   ENOTDIR: ['a part of its path is a file', 'check the path'],

@@ -18,7 +18,7 @@ const shape = {
   metrics: true,
 } as const;
 const SHAPE_OF_WATCHED = { ...shape, watchdog: true, console: true, requeue: true, noticesMinutes: 60 };
-const TICKETS = ALL_ALARMS.filter(({ notifiedBy: toldBy }) => toldBy === undefined).map(({ name }) => name);
+const TICKETS = ALL_ALARMS.filter(({ notifiedBy }) => notifiedBy === undefined).map(({ name }) => name);
 
 describe('every alarm', () => {
   test('says how bad it is, what is wrong and where to read on', () => {
@@ -51,9 +51,7 @@ describe('every alarm', () => {
 
 describe('a page', () => {
   test('is one for one outage: its alarms tell nobody themselves', () => {
-    const told = ALL_ALARMS.filter(({ notifiedBy: toldBy }) => toldBy === COMPOSITE.name).map(
-      ({ name }) => name,
-    );
+    const told = ALL_ALARMS.filter(({ notifiedBy }) => notifiedBy === COMPOSITE.name).map(({ name }) => name);
     expect(told).toEqual(['RelayDisconnected', 'FallbackShare', 'SchemaSuspect', 'OwnFaults']);
     const [[, composite] = [], ...others] = watched.resources('AWS::CloudWatch::CompositeAlarm');
     expect(others).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Resource } from './synthesized.ts';
 
 /**
- * What a reviewer looks at first, by type: properties by their paths. Statements of policies and names of variables are listed in
+ * Properties that a reviewer checks first, by type of resource and path. Statements of policies and names of variables are listed in
  * every row that has some.
  */
 const FACTS: Readonly<Record<string, readonly string[]>> = {

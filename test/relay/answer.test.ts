@@ -156,7 +156,7 @@ describe('any load', () => {
   const ANSWER_WITHIN_MS = 1_429;
   const LAST_QUESTION_MS = 900;
 
-  /** What becomes of one batch: decisions after a while (perhaps too few or too many of them), a failure, or nothing. */
+  /** The result of one batch: decisions after a while (too few or too many, too), a failure, or nothing. */
   const fate = fc.oneof(
     fc.record({
       kind: fc.constant('answers' as const),

@@ -1,4 +1,4 @@
-import { type DirectoryGroup, pathKey } from '../../../policies/directory.ts';
+import { ancestorsOf, type DirectoryGroup, pathKey } from '../../../policies/directory.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import { counterOf, limitsOn } from '../../../policies/limits/limits.ts';
 import { isMoney } from '../../../policies/unit.ts';
@@ -13,7 +13,7 @@ import {
   readCallerView,
 } from '../reading/context.ts';
 import { readManyDays, readSums } from '../reading/read-sums.ts';
-import { ancestorsOf, byPath, formatSubjectLabel, userLabels } from '../reading/scope.ts';
+import { byPath, formatSubjectLabel, userLabels } from '../reading/scope.ts';
 import { dayText, readDays, today } from '../reading/usage-days.ts';
 import { figuresOf } from '../report/read-spend.ts';
 import { freezeRows, frozenNow, limitRows } from '../status/limit-row.ts';

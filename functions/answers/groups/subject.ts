@@ -1,3 +1,4 @@
+import { ancestorsOf } from '../../../policies/directory.ts';
 /**
  * One group, project, runner class or the instance. Reads: the counters of its limits, its days of nine months and since the
  * start of the chart (at most a year), a list of projects a day, the sheets of four months at most, thirty records, a page
@@ -21,7 +22,7 @@ import {
   readCallerView,
   rightsOf,
 } from '../reading/context.ts';
-import { ancestorsOf, formatSubjectLabel, subjectsAbove } from '../reading/scope.ts';
+import { formatSubjectLabel, subjectsAbove } from '../reading/scope.ts';
 import { type DayUsage, readDays, today } from '../reading/usage-days.ts';
 import { alertsOfLimits, freezeRows, grantRows, limitRows, rowCounters } from '../status/limit-row.ts';
 import type { LimitRow } from '../status/model.ts';

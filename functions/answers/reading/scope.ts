@@ -1,7 +1,11 @@
-import { type Directory, type DirectoryGroup, indexDirectory } from '../../../policies/directory.ts';
+import {
+  ancestorsOf,
+  type Directory,
+  type DirectoryGroup,
+  indexDirectory,
+} from '../../../policies/directory.ts';
 import { type CapKind, capWords, parseCap, placeOfSubject } from '../../../policies/limits/cap.ts';
 import { subjectKey } from '../../../policies/limits/limits.ts';
-import type { PlacedGroup } from '../../../policies/placement.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import type { UserNames } from '../../core/gitlab/cached-answers.ts';
 import type { Roles } from '../../core/signin/model.ts';
@@ -117,14 +121,6 @@ export function groupLabelOf(
 ): string {
   const above = projectPath.slice(0, Math.max(0, projectPath.lastIndexOf('/')));
   return groupById.get(groupId ?? 0)?.path || above || String(groupId ?? 'unknown');
-}
-
-/** Groups of a subject, topmost first, including a group itself; empty if it is in none. */
-export function ancestorsOf(subject: string, { chainById, projectById }: Directory): readonly PlacedGroup[] {
-  const [kind, id] = subject.split('/');
-  if (kind === 'group') return chainById.get(Number(id)) ?? [];
-  const groupId = kind === 'project' ? projectById.get(Number(id))?.groupId : undefined;
-  return groupId === undefined ? [] : (chainById.get(groupId) ?? []);
 }
 
 /** Closest first, the instance last, without the subject itself. */

@@ -1,3 +1,4 @@
+import { ancestorsOf } from '../../../policies/directory.ts';
 /** Spend of a period by one key, next to the previous period; and of every group, for files. */
 import { runnerClassNames } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -5,7 +6,7 @@ import { addSumTo, emptySum, type SheetSum, sumWithout, WHOLE } from '../../core
 import { USER_SHEET_DAYS } from '../../core/sheets/sheet-store.ts';
 import { type Caller, type ReadContext, readPlaces } from '../reading/context.ts';
 import { readSums, type SumSource, sheetRowId } from '../reading/read-sums.ts';
-import { ancestorsOf, formatSubjectLabel, isWithin, type Places, userLabels } from '../reading/scope.ts';
+import { formatSubjectLabel, isWithin, type Places, userLabels } from '../reading/scope.ts';
 import { type DaySpan, dayText, dayTexts, today } from '../reading/usage-days.ts';
 import { billedGroup } from '../statement/billed.ts';
 import { type CandidateRows, candidateRows, keyBelow } from './candidate-rows.ts';

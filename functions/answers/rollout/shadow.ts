@@ -1,5 +1,6 @@
 /** Violations in mode shadow or warn, from days of usage and counters, without records; and the message to owners. */
 import { counterName } from '../../../policies/claim.ts';
+import { ancestorsOf } from '../../../policies/directory.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import type { Unit } from '../../../policies/unit.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
@@ -13,7 +14,7 @@ import {
   type ReadContext,
   readCallerView,
 } from '../reading/context.ts';
-import { ancestorsOf, formatSubjectLabel, isWithin } from '../reading/scope.ts';
+import { formatSubjectLabel, isWithin } from '../reading/scope.ts';
 import { dayTexts, lastDays, readDays } from '../reading/usage-days.ts';
 import { limitRows } from '../status/limit-row.ts';
 import { allSubjectLimits, limitModes, limitsInForce, type SubjectLimit } from '../status/subject-limits.ts';

@@ -1,5 +1,6 @@
 /** Builds the row of a limit from its counter, usage and alerts. Every list and page uses it. */
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
+import { ancestorsOf } from '../../../policies/directory.ts';
 import { isCap, parseCap } from '../../../policies/limits/cap.ts';
 import { type CohortTerms, cohortTermsOf } from '../../../policies/limits/cohort.ts';
 import { grantedAt, grantsOf, type Limit } from '../../../policies/limits/limit.ts';
@@ -13,7 +14,7 @@ import type { AlertRecord } from '../../core/thresholds/alert-records.ts';
 import { listForecastLevels, listThresholdLevels, OVERDRAFT } from '../../core/thresholds/levels.ts';
 import type { CallerView, ReadContext } from '../reading/context.ts';
 import type { CountersByName } from '../reading/counters-now.ts';
-import { ancestorsOf, formatSubjectLabel, subjectsAbove } from '../reading/scope.ts';
+import { formatSubjectLabel, subjectsAbove } from '../reading/scope.ts';
 import type { UsageBySubject } from '../reading/usage-days.ts';
 import type { AlertRow, ForecastRow, FreezeRow, GrantRow, LimitRow } from './model.ts';
 import { canRunOut, forecastOf } from './outlook.ts';

@@ -176,7 +176,7 @@ export interface Beat {
   /** State of the circuit breaker: `closed` lets calls through. */
   readonly breaker?: string;
   readonly policyVersion?: string;
-  /** The longest a question about a job that waits is kept open. */
+  /** The longest time that the admission request of a waiting job is kept open. */
   readonly answerWithinMs?: number;
   /** The longest wait queues, at most {@link WAITING_LINES_MAX}, in the order of their turns. Absent: none waits. */
   readonly waiting?: readonly WaitingLine[];

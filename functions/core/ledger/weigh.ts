@@ -162,9 +162,10 @@ function mergeOf(
   return merge;
 }
 
-// Grace: a job that does not fit is let in a little further if its pipeline already has an admitted job.
-
-/** Weighs. If grace depends on unread pipeline counters, reads those of the pack in one batch and weighs again. */
+/**
+ * Weighs. Grace admits a job that does not fit, up to a bound, if its pipeline already has an admitted job. If grace depends
+ * on unread pipeline counters, reads those of the pack in one batch and weighs again.
+ */
 export async function weighWithGrace(
   jobs: readonly HoldJob[],
   known: Map<string, KnownCounter>,

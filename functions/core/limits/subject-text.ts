@@ -1,6 +1,6 @@
 /** `group/101` ↔ `{group: 101}`: subjects as limit edits name them, and as limits.yaml writes them. */
 
-import type { Directory } from '../../../policies/directory.ts';
+import { ancestorsOf, type Directory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { CAP_KINDS, capSubject, parseCap } from '../../../policies/limits/cap.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../policies/unit.ts';
@@ -69,13 +69,10 @@ export const readField = (name: string, value: unknown): unknown =>
   name === 'carry' && isRecord(value) ? value.max : value;
 
 /** Returns the groups above a group or project, root first. Empty if it is unknown. */
-export function groupsAbove(subject: string, directory: Directory | undefined): readonly string[] {
-  const [kind, id] = subject.split('/');
-  const groupId = kind === 'project' ? directory?.projectById.get(Number(id))?.groupId : Number(id);
-  const isPlaced = (kind === 'group' || kind === 'project') && groupId !== undefined;
-  const chain = (isPlaced ? directory?.chainById.get(groupId) : undefined) ?? [];
-  return (kind === 'group' ? chain.slice(0, -1) : chain).map((group) => `group/${group.id}`);
-}
+export const groupsAbove = (subject: string, directory: Directory | undefined): readonly string[] =>
+  (directory === undefined ? [] : ancestorsOf(subject, directory))
+    .map(({ id }) => `group/${id}`)
+    .filter((group) => group !== subject);
 
 /** The kind of an entry: the name of its amount. */
 export const kindOf = (entry: Readonly<Record<string, unknown>>): LimitKind | undefined =>

@@ -226,7 +226,7 @@ async function readStatus(
   const lacks = (what: string) => ({ known: false, why: `${ledger.description} has no ${what}` }) as const;
   const progress = progressOf('jobs replayed', io);
   try {
-    const all = await ledger.relayBeats?.();
+    const all = await ledger.relayHeartbeats?.();
     const heard = recentRelays(all ?? [], nowMs);
     const canary = await ledger.canary?.();
     const rules = await openRulesInForce(flags, ledger, io);

@@ -67,7 +67,7 @@ const COUNTER_LOG = { bytes: 180, perCounter: 20, countersMax: 300 } as const;
 const LOG_LINE = { decision: 356, call: 426, relay: 2_026 } as const;
 /** Logs are kept 30 days, compressed. */
 const LOGS_STORED = 0.15 * (30 / DAYS);
-/** A question of the router with its variables; answers to the router and to webhooks. */
+/** An admission request with its variables; responses to the router and to webhooks. */
 const QUESTION_BYTES = 8_000;
 const ANSWER_BYTES = 400;
 /** A scan of one segment in pages of 1 MB. */

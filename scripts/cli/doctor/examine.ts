@@ -1,5 +1,6 @@
 import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { isLoopback } from '../../../relay/config.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { ENV_CA_FILE } from '../../../relay/names.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
@@ -71,8 +72,7 @@ function readParts(options: DoctorOptions, found: Found) {
 }
 
 function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFinding {
-  const isLoopback = /^(localhost|127\..*|::1)$/.test(target.host);
-  if (target.secure || isLoopback) return ok('router', `${target.url}, port ${target.port}`);
+  if (target.secure || isLoopback(target.host)) return ok('router', `${target.url}, port ${target.port}`);
   const detail = `${target.url} sends the token and the jobs unencrypted`;
   return allowPlaintext
     ? note('router', detail)

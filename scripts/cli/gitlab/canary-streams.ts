@@ -1,4 +1,5 @@
 /** The canary's streams to the job router, with the code that relays use. */
+import { isLoopback } from '../../../relay/config.ts';
 import type { RelayClock, RouterResponse } from '../../../relay/exchange.ts';
 import { createStreamPool } from '../../../relay/pool.ts';
 import { RelayError } from '../../../relay/relay-error.ts';
@@ -18,7 +19,7 @@ export function canaryRouter(
   authority: string | undefined,
 ): Router {
   const target = parseTarget(url);
-  if (!target.secure && !/^(localhost|127\..*|::1)$/.test(target.host))
+  if (!target.secure && !isLoopback(target.host))
     throw new RelayError(
       'config_invalid',
       `${target.url} would send the token unencrypted; use grpcs:// or wss://`,
@@ -51,10 +52,10 @@ export function openCanaryStreams(router: Router, schema: WireSchema, clock: Rel
     ...{ router, clock, random: Math.random, sizes: SIZES, leaveWaitingMs: 0 },
     encode: (given) => encodeResponse(schema, given),
     async answer({ bytes }) {
-      const question = read(bytes);
-      if (!question.ok) unreadable += 1;
-      const jobId = question.ok ? question.request.jobId : 0;
-      const answer = question.ok && (await within(KNOW_MS_MAX, known.promise))?.get(jobId);
+      const reading = read(bytes);
+      if (!reading.ok) unreadable += 1;
+      const jobId = reading.ok ? reading.request.jobId : 0;
+      const answer = reading.ok && (await within(KNOW_MS_MAX, known.promise))?.get(jobId);
       if (!answer) return { answer: { outcome: 'admitted' }, delivered: () => {} };
       asked.add(jobId);
       return {

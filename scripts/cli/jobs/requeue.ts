@@ -144,7 +144,7 @@ last minute.`,
     const { stale, count } = flags;
     const { policy, directory } = readRules(flags, io);
     const nowMs = io.nowMs();
-    const answer = await withOpened(openLedger, flags, io, async ({ store, relayBeats }) => {
+    const answer = await withOpened(openLedger, flags, io, async ({ store, relayHeartbeats }) => {
       const { dueJobs, readRecords } = createLedger({ store, clock: { ...systemClock, nowMs: io.nowMs } });
       const due = await dueJobs(stale ? nowMs : Number.MAX_SAFE_INTEGER, count);
       const held: HeldJob[] = [];
@@ -153,7 +153,7 @@ last minute.`,
         held.push(...records.flatMap((record) => heldJob(record, nowMs) ?? []));
       }
       const jobs = stale ? held.filter(({ overdueSeconds }) => overdueSeconds > 0) : held;
-      const waiting = waitingLines((await relayBeats?.()) ?? [], nowMs);
+      const waiting = waitingLines((await relayHeartbeats?.()) ?? [], nowMs);
       return { currency: policy.currency, jobs, more: due.length === count, waiting };
     });
     const groupOf = (root: string) => directory.groupById.get(Number(root))?.path ?? `group ${root}`;

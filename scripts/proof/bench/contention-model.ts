@@ -21,7 +21,7 @@ export const CONTENTION = {
   transactionMs: 7,
   updateMs: 4,
   readMs: 2,
-  /** Of the times of transactions, updates and reads, as a log-normal distribution. */
+  /** Spread of the times of transactions, updates and reads, as a log-normal distribution. */
   sigma: 0.35,
   /** The share of its time for which a transaction holds its items against others. */
   heldShare: 0.7,

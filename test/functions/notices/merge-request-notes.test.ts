@@ -60,9 +60,9 @@ async function noteHarness(options: NoteOptions = {}) {
   await ask([aJob(1, { runnerTags: ['large'], ref })]);
   const request = (over: object = {}) =>
     harness.request({ reason: '/close @all now', link: JOB_URL, ...over });
-  const decide = async (id: string, verdict: RequestDecision['decision'] = 'approve'): Promise<void> => {
-    const { outcome } = await limitEdits.decide(id, { decision: verdict, note: '/merge it' }, FRITZ);
-    expect(outcome).toBe(verdict === 'approve' ? 'approved' : 'declined');
+  const decide = async (id: string, decision: RequestDecision['decision'] = 'approve'): Promise<void> => {
+    const { outcome } = await limitEdits.decide(id, { decision, note: '/merge it' }, FRITZ);
+    expect(outcome).toBe(decision === 'approve' ? 'approved' : 'declined');
   };
   /** Files a request and approves it. */
   const approve = async (over: object = {}): Promise<string> => {

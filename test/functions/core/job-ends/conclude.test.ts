@@ -120,7 +120,7 @@ const rows = Object.entries(AFTER).flatMap(([name, { before, ran, gone }]) => {
 test.each(rows)('%s, %s → %s, %s, charged %i', async (from, event, outcome, state, micros) => {
   const house = books();
   await INTO[from](house);
-  // Only what the router failed was refused by somebody; what was never started is no contradiction to an admission.
+  // A job that the router failed was refused. A job that never started does not contradict its admission.
   const isYetFailed = event === 'rejected by the router' && outcome === 'released';
   expect(await endJobs([EVENTS[event]], house.deps)).toEqual({
     ...{ ...newConcludeTally(), kept: 0, [outcome]: 1 },

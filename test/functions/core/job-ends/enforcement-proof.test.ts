@@ -64,11 +64,11 @@ test.each<[string, Partial<JobRecord> | undefined, Partial<GitLabJob> | undefine
   ['a released job that ran is corrected', { state: 'RELEASED' }, {}, 'released_ran: correct'],
   ['a settled job the router let fail is corrected', settled, byRouter, 'admitted_rejected: correct'],
 ])('%s', (_name, record, gitlabJob, told) => {
-  const { findings, actions: verdicts } = enforcementProof(
+  const { findings, actions } = enforcementProof(
     [{ record: record && aRecord(1, record), gitlabJob: gitlabJob && aGitLabJob(1, gitlabJob) }],
     NOW_MS,
   );
   expect(findings.map(({ kind, remedy }) => `${kind}: ${remedy}`)).toEqual(told === undefined ? [] : [told]);
   const acts = told !== undefined && !told.endsWith('wait') && !told.endsWith('none');
-  expect(verdicts).toHaveLength(acts ? 1 : 0);
+  expect(actions).toHaveLength(acts ? 1 : 0);
 });

@@ -91,13 +91,13 @@ const counterChange = (sequence: string, after: number) => ({
 test('a topic that refuses holds up no usage, and what it refused is told once it takes messages', async () => {
   const told: number[] = [];
   let refuses = true;
-  const tellThresholds = createAlertSender(async (counters) => {
+  const sendAlerts = createAlertSender(async (counters) => {
     if (refuses) throw new Error('the topic is closed');
     told.push(...counters.map(({ committed }) => committed));
   }, silentLog);
   const measured: number[] = [];
   const metrics: Metrics = { add: (_, value) => void measured.push(value), flush: () => {} };
-  const { deliver, store } = rollupBench({ sendAlerts: tellThresholds, metrics });
+  const { deliver, store } = rollupBench({ sendAlerts, metrics });
   const feed = new Feed();
   feed.push(aRecord());
   const answer = await deliver([...feed.records, counterChange('2', 2), counterChange('3', 3)]);

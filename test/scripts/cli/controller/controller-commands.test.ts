@@ -65,7 +65,8 @@ async function books(heartbeats: readonly Partial<RelayHeartbeat>[] = [], jobs =
   const usual = { atMs: bench.clock.nowMs() - 10_000, openStreams: 8 };
   const open: OpenLedger = async (flags, io) => ({
     ...(await plain(flags, io)),
-    relayBeats: async () => heartbeats.map((beat, at) => ({ relayId: `relay-${at}`, ...usual, ...beat })),
+    relayHeartbeats: async () =>
+      heartbeats.map((beat, at) => ({ relayId: `relay-${at}`, ...usual, ...beat })),
   });
   return { open, root: `${bench.folder}/`, nowMs: bench.clock.nowMs, flags: bench.flags };
 }

@@ -17,7 +17,7 @@ async function ran(
   const plain = opening();
   const open: typeof plain = async (...asked) => ({
     ...(await plain(...asked)),
-    relayBeats: async () => heartbeats,
+    relayHeartbeats: async () => heartbeats,
   });
   const code = await command('reservations ls', [openLedger, open]).run([...args, ...flags], io);
   expect(stillOpen()).toBe(0);
