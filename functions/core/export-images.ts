@@ -1,9 +1,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { LIMITS_PK_SUFFIX, PK, SK } from '../names.ts';
-import { NodeSha256 } from './contract/network.ts';
+import { callSigner } from './contract/signature.ts';
 import type { LedgerClock, Log } from './environment/environment.ts';
 import { CLOSING_SK, ENTRY_SK_PREFIX, RECORD_SK } from './store/keys.ts';
 import type { Item, TableStreamEvent } from './store/operation.ts';
@@ -111,24 +110,19 @@ interface S3ObjectsOptions {
 
 const TIMEOUT_MS = 5_000;
 
-export function s3Objects({ bucket, region, endpoint, credentials }: S3ObjectsOptions): ObjectStore {
+export function s3Objects({
+  bucket,
+  region,
+  endpoint,
+  credentials = defaultProvider(),
+}: S3ObjectsOptions): ObjectStore {
   const base = new URL(endpoint ?? `https://${bucket}.s3.${region}.amazonaws.com`);
   const path = endpoint === undefined ? '' : `/${bucket}`;
-  const signer = new SignatureV4({
-    ...{ credentials: credentials ?? defaultProvider(), region, service: 's3', sha256: NodeSha256 },
-    // S3 signs the path as it is sent.
-    uriEscapePath: false,
-  });
+  const sign = callSigner(region, 's3');
   const put = async (name: string, bytes: Uint8Array): Promise<void> => {
-    const { protocol, hostname, port, host } = base;
-    const { headers } = await signer.sign({
-      ...{ method: 'PUT', protocol, hostname },
-      ...(port !== '' && { port: Number(port) }),
-      path: `${path}/${name}`,
-      headers: { host, 'content-type': 'application/gzip' },
-      body: bytes,
-    });
-    const { host: _host, ...sent } = headers;
+    const call = { method: 'PUT', host: base.host, path: `${path}/${name}`, body: bytes };
+    const headers = { 'content-type': 'application/gzip' };
+    const { host: _host, ...sent } = sign({ ...call, headers }, await credentials(), Date.now());
     const url = new URL(`${path}/${name}`, base);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { method: 'PUT', headers: sent, body: Buffer.from(bytes), signal });

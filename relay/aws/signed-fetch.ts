@@ -1,13 +1,9 @@
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
-import { SignatureV4 } from '@smithy/signature-v4';
-import { NodeSha256 } from '../../functions/core/contract/network.ts';
+import { type Credentials, callSigner } from '../../functions/core/contract/signature.ts';
+import type { FetchInit } from '../admit/admit-call.ts';
 import { RelayError } from '../relay-error.ts';
 
-export type CredentialsProvider = () => Promise<{
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string;
-}>;
+export type CredentialsProvider = () => Promise<Credentials>;
 
 /**
  * Returns the SDK's provider chain: environment, web identity, profiles, the container's role, the machine's. It caches
@@ -23,34 +19,25 @@ export const awsCredentials = (): CredentialsProvider => defaultProvider();
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function signedFetch<Answer>(options: {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Answer>;
+  readonly fetch: (url: string, init: FetchInit) => Promise<Answer>;
   readonly credentials: CredentialsProvider;
   readonly region: string;
   readonly service: string;
   readonly nowMs: () => number;
-}): (url: string, init: RequestInit) => Promise<Answer> {
+}): (url: string, init: FetchInit) => Promise<Answer> {
   const { fetch, credentials, region, service, nowMs } = options;
-  const signer = new SignatureV4({ credentials, region, service, sha256: NodeSha256 });
+  const sign = callSigner(region, service);
   return async (url, init) => {
-    const { protocol, host, hostname, port, pathname, searchParams } = new URL(url);
-    const { body = '', method = 'GET' } = init;
+    const { host, pathname: path, searchParams: query } = new URL(url);
+    const { body = '', method = 'GET', headers = {} } = init;
     if (typeof body !== 'string') throw new TypeError('only text can be signed');
-    const request = {
-      method,
-      protocol,
-      hostname,
-      ...(port !== '' && { port: Number(port) }),
-      path: pathname,
-      query: Object.fromEntries(searchParams),
-      headers: { ...Object.fromEntries(new Headers(init.headers)), host },
-      body,
-    };
-    const signed = await signer.sign(request, { signingDate: new Date(nowMs()) }).catch((cause: unknown) => {
+    const own = await credentials().catch((cause: unknown) => {
       throw signingError(cause);
     });
+    const call = { method, host, path, query, headers, body };
     // The signature covers `host`, which fetch itself writes from the URL.
-    const { host: _host, ...headers } = signed.headers;
-    return fetch(url, { ...init, headers });
+    const { host: _host, ...signed } = sign(call, own, nowMs());
+    return fetch(url, { ...init, headers: signed });
   };
 }
 

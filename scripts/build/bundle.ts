@@ -23,19 +23,19 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Deployed programs, and KB slightly above each bundle: more would slow cold starts. Zod has 180 KB: only for scheduled ones. */
 export const BUNDLE_KB_MAX = {
-  admit: 420,
-  settle: 94,
-  'settle/stream': 385,
-  sweep: 610,
-  rollup: 568,
-  drift: 368,
-  doctor: 305,
+  admit: 390,
+  settle: 80,
+  'settle/stream': 355,
+  sweep: 590,
+  rollup: 560,
+  drift: 338,
+  doctor: 290,
   watchdog: 420,
-  directory: 262,
-  'ssm-limits': 550,
-  notices: 780,
-  requeue: 585,
-  console: 1_470,
+  directory: 250,
+  'ssm-limits': 505,
+  notices: 775,
+  requeue: 565,
+  console: 1_400,
 } as const;
 
 export type FunctionName = keyof typeof BUNDLE_KB_MAX;

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Fetch } from '../../relay/admit/admit-call.ts';
+import type { Fetch, FetchInit } from '../../relay/admit/admit-call.ts';
 import { readParameter } from '../../relay/aws/aws-services.ts';
 import { type CredentialsProvider, signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { parameterToken, START_MS_MAX } from '../../relay/token.ts';
@@ -137,7 +137,7 @@ describe('signed calls', () => {
       nowMs: () => NOW_MS,
     });
 
-  const POST: RequestInit = {
+  const POST: FetchInit = {
     method: 'POST',
     body: '{"requests":[]} é',
     headers: { 'content-type': 'application/json' },

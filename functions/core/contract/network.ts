@@ -1,5 +1,3 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
-
 /** By the code or the text that Node, ws and grpc-js give; the first match counts. Then cause and remedy. */
 const KINDS = {
   expired: [
@@ -97,29 +95,6 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
     ? (value as Readonly<Record<string, unknown>>)
     : { message: value };
-
-export class NodeSha256 {
-  readonly #fresh: () => Hash | Hmac;
-  #hash: Hash | Hmac;
-
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    const key = secret instanceof ArrayBuffer ? new Uint8Array(secret) : (secret as string | Uint8Array);
-    this.#fresh = () => (key === undefined ? createHash('sha256') : createHmac('sha256', key));
-    this.#hash = this.#fresh();
-  }
-
-  update(chunk: string | Uint8Array): void {
-    this.#hash.update(chunk);
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-
-  reset(): void {
-    this.#hash = this.#fresh();
-  }
-}
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

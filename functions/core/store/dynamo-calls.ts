@@ -42,37 +42,37 @@ export interface DynamoAnswer {
 export type DynamoCall = (
   operation: keyof Operations,
   input: object,
-  signal: TimeLimit['signal'],
+  limit: TimeLimit,
 ) => Promise<DynamoAnswer>;
 
 export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   const TableName = tableName;
   const call = askedAgain(callOnce);
   const calls: { readonly [Name in keyof Operations]: Asking<Name> } = {
-    GetItem: async ({ key, consistent }, signal) => {
+    GetItem: async ({ key, consistent }, limit) => {
       const input = { TableName, Key: keyItem(key), ConsistentRead: consistent };
-      return (await call('GetItem', input, signal)).Item;
+      return (await call('GetItem', input, limit)).Item;
     },
-    BatchGetItem: async ({ keys, consistent }, signal) => {
+    BatchGetItem: async ({ keys, consistent }, limit) => {
       const input = {
         RequestItems: { [TableName]: { Keys: keys.map(keyItem), ConsistentRead: consistent } },
       };
-      const answer = await call('BatchGetItem', input, signal);
+      const answer = await call('BatchGetItem', input, limit);
       const left = answer.UnprocessedKeys?.[TableName]?.Keys ?? [];
       return {
         items: answer.Responses?.[TableName] ?? [],
         left: left.map(keyOf),
       };
     },
-    Query: async (ask, signal) => pageOf(await call('Query', { TableName, ...queryInput(ask) }, signal)),
-    Scan: async (ask, signal) => pageOf(await call('Scan', { TableName, ...scanInput(ask) }, signal)),
-    PutItem: (write, signal) => unlessRefused(call('PutItem', putInput(TableName, write), signal)),
-    UpdateItem: (write, signal) => unlessRefused(call('UpdateItem', updateInput(TableName, write), signal)),
-    DeleteItem: async ({ key }, signal) => {
-      await call('DeleteItem', { TableName, Key: keyItem(key) }, signal);
+    Query: async (ask, limit) => pageOf(await call('Query', { TableName, ...queryInput(ask) }, limit)),
+    Scan: async (ask, limit) => pageOf(await call('Scan', { TableName, ...scanInput(ask) }, limit)),
+    PutItem: (write, limit) => unlessRefused(call('PutItem', putInput(TableName, write), limit)),
+    UpdateItem: (write, limit) => unlessRefused(call('UpdateItem', updateInput(TableName, write), limit)),
+    DeleteItem: async ({ key }, limit) => {
+      await call('DeleteItem', { TableName, Key: keyItem(key) }, limit);
       return undefined;
     },
-    TransactWriteItems: async ({ writes, token }, signal) => {
+    TransactWriteItems: async ({ writes, token }, limit) => {
       const TransactItems = writes.map((write) =>
         write.kind === 'put'
           ? { Put: putInput(TableName, write) }
@@ -80,7 +80,7 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
       );
       try {
         const input = { TransactItems, ...(token && { ClientRequestToken: token }) };
-        await call('TransactWriteItems', input, signal);
+        await call('TransactWriteItems', input, limit);
         return { outcome: 'written' };
       } catch (error) {
         return itemsOutcome(error);
@@ -89,20 +89,20 @@ export function tableOn(callOnce: DynamoCall, tableName: string): ItemTable {
   };
   return {
     tableName,
-    send: (name, operation, limit) => calls[name](operation, limit.signal),
+    send: (name, operation, limit) => calls[name](operation, limit),
   };
 }
 
 /** DynamoDB may close a kept connection while it is reused. Reads, and writes with a token, are sent once more. */
 const askedAgain =
   (call: DynamoCall): DynamoCall =>
-  async (operation, input, signal) => {
+  async (operation, input, limit) => {
     try {
-      return await call(operation, input, signal);
+      return await call(operation, input, limit);
     } catch (error) {
       const again = READS.has(operation) || 'ClientRequestToken' in input;
-      if (!again || !isDropped(error) || signal?.aborted) throw error;
-      return call(operation, input, signal);
+      if (!again || !isDropped(error) || limit.leftMs === 0) throw error;
+      return call(operation, input, limit);
     }
   };
 
@@ -115,7 +115,7 @@ const isDropped = (error: unknown): boolean =>
 
 type Asking<Name extends keyof Operations> = (
   operation: Operations[Name],
-  signal: TimeLimit['signal'],
+  limit: TimeLimit,
 ) => Promise<Answers[Name]>;
 
 const keyItem = ({ pk, sk }: Key): Record<string, AttributeValue> => ({ [PK]: { S: pk }, [SK]: { S: sk } });

@@ -130,15 +130,16 @@ export const keyOf = (item: Item): Key => ({ pk: item[PK]?.S ?? '', sk: item[SK]
 /** A time limit shared by several calls; it starts with the first call that waits for the table. */
 export class TimeLimit {
   readonly #timeoutMs: number;
-  #signal: AbortSignal | undefined;
+  #endsAtMs: number | undefined;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
 
-  get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.timeout(Math.ceil(this.#timeoutMs));
-    return this.#signal;
+  get leftMs(): number {
+    const nowMs = performance.now();
+    this.#endsAtMs ??= nowMs + this.#timeoutMs;
+    return Math.max(0, Math.ceil(this.#endsAtMs - nowMs));
   }
 }
 

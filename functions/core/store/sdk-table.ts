@@ -16,9 +16,9 @@ import type { ItemTable, Operations } from './operation.ts';
 /** @param client - must have `maxAttempts: 1` where a deadline matters, as `dynamoClient` makes it. */
 export const dynamoTable = (client: DynamoDBClient, tableName: string): ItemTable =>
   tableOn(
-    (operation, input, abortSignal) =>
+    (operation, input, { leftMs }) =>
       client.send(new COMMANDS[operation](input as never) as GetItemCommand, {
-        abortSignal,
+        abortSignal: AbortSignal.timeout(leftMs),
       }) as Promise<DynamoAnswer>,
     tableName,
   );

@@ -9,8 +9,8 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   policy: async () => (await import('./policy-speed.ts')).policyFigures(),
   cost: async () => (await import('./cost.ts')).costFigures(),
   cold: async () => (await import('./cold-start.ts')).coldStartFigures(),
-  exchanges: async () => (await import('./exchanges.ts')).exchangeFigures(),
-  path: async () => (await import('./exchanges.ts')).pathFigures(),
+  tunnel: async () => (await import('./tunnel.ts')).tunnelFigures(),
+  path: async () => (await import('./path.ts')).pathFigures(),
   memory: async () => (await import('./memory.ts')).memoryFigures(),
 };
 

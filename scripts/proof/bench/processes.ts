@@ -7,11 +7,19 @@ const FLAGS = ['--expose-gc', '--max-semi-space-size=16'];
 const ANSWER_MS_MAX = 600_000;
 const ROLES = fileURLToPath(new URL('roles.ts', import.meta.url));
 
-export type Role = 'router' | 'table' | 'admit' | 'relay' | 'floor-admit' | 'grpc' | 'inline-relay';
+export type Role =
+  | 'router'
+  | 'table'
+  | 'admit'
+  | 'relay'
+  | 'floor-admit'
+  | 'floor-client'
+  | 'grpc'
+  | 'inline-relay';
 export type Urls = Partial<Record<'url' | 'grpcUrl' | 'wsUrl', string>>;
 type LoadField = 'jobs' | 'inFlight' | 'streams' | 'firstJobId' | 'controller' | 'roots';
 export type Load = Readonly<Record<LoadField, number>>;
-export type LoadResult = Readonly<Record<'seconds' | 'admitted' | 'p50Ms', number>>;
+export type LoadResult = Readonly<Record<'seconds' | 'admitted' | 'p50Ms' | 'p99Ms', number>>;
 export type Command = 'cpu' | 'rss' | 'reset' | Load;
 
 export function startProcess(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
@@ -20,8 +28,10 @@ export function startProcess(file: string, args: readonly string[], env: NodeJS.
     env: { ...process.env, ...env },
     // As JSON, a figure that could not be measured (NaN) would arrive as null.
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
+  // Read, as a container's log driver does.
+  child.stdout?.resume();
   const ended = once(child, 'exit').then(([code]): never => {
     throw new Error(`${file} ended with code ${code}`);
   });

@@ -1,16 +1,16 @@
 /** A process of the bench. It answers commands of its parent. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadSchema } from '../../../relay/wire/schema.ts';
+import { quantile } from '../../local/random.ts';
 import { benchMessage } from './bench-message.ts';
 import { benchPlace, benchRules } from './bench-rules.ts';
 import { median } from './figure.ts';
 import { type Command, type Load, type LoadResult, type Role, relayToken, type Urls } from './processes.ts';
 
 const CONTROLLERS = [1, 2, 3];
-const STREAMS = 128;
+const STREAMS = 300;
 
 type Served = Urls & { readonly answer?: (command: Command) => Promise<unknown> };
 
@@ -32,15 +32,15 @@ const ROLES: Readonly<Record<Role, () => Promise<Served>>> = {
     await import('../../../relay/main.ts');
     return {};
   },
-  /** Writes one transaction with the SDK for each POST. */
   'floor-admit': async () => {
-    const { handler } = await import('./floor.ts');
+    const holdJob = (await import('./floor-admit.ts')).holdJobs(env);
     return serve(async (body) => {
-      await handler(JSON.parse(body));
+      await holdJob(JSON.parse(body).requests[0]);
       return ADMITTED;
     });
   },
-  /** Admits every job unread, after a POST to BENCH_ADMIT if that is set. */
+  'floor-client': async () => (await import('./floor-client.ts')).startFloorClient(STREAMS),
+  /** Admits every job unread. */
   grpc: async () => (await import('./bare-client.ts')).startBareClient(STREAMS),
   'inline-relay': startInlineRelay,
 };
@@ -70,7 +70,15 @@ async function startRouter(): Promise<Served> {
       }
     };
     await Promise.all(Array.from({ length: inFlight }, loop));
-    return { seconds: (performance.now() - startedMs) / 1000, admitted, p50Ms: median(latenciesMs) };
+    return {
+      seconds: (performance.now() - startedMs) / 1000,
+      admitted,
+      p50Ms: median(latenciesMs),
+      p99Ms: quantile(
+        latenciesMs.toSorted((a, b) => a - b),
+        0.99,
+      ),
+    };
   };
   const answer = async (command: Command): Promise<unknown> =>
     typeof command === 'object' ? admitJobs(command) : router.resetConnections();
@@ -131,10 +139,16 @@ const ADMITTED = JSON.stringify({
 });
 
 const serve = (answer: (body: string, method: string, path: string) => Promise<string>): Promise<Served> =>
-  listen(async (request, response) => {
-    const body = await answer(await text(request), request.method ?? '', request.url ?? '');
-    const length = Buffer.byteLength(body);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': length }).end(body);
+  listen((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    request.on('end', async () => {
+      const body = await answer(text, request.method ?? '', request.url ?? '');
+      const length = Buffer.byteLength(body);
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': length }).end(body);
+    });
   });
 
 async function listen(listener: RequestListener): Promise<Served> {
