@@ -51,7 +51,7 @@ export function readWildcard(reading: Reading): Wildcard | undefined {
 
 export function readPath(reading: Reading): Wildcard | undefined {
   const wildcard = readWildcard(reading);
-  return wildcard && { pattern: wildcard.pattern, matches: memoize(wildcard.matches) };
+  return wildcard && { ...wildcard, matches: memoize(wildcard.matches) };
 }
 
 /** More than any policy compares; each is a look-up for every job. */

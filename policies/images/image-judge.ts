@@ -34,8 +34,9 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
   const allow = allowed.flatMap((each) => readAllowed(each) ?? []);
   const deny = denied.flatMap((each) => readWildcard(each) ?? []);
   const service = judged === 'service' ? ({ service: true } as const) : {};
-  return memoize((image) => {
-    const notAllowed = imageRefusal(image, allow, deny, compare === 'normalised');
+  const isNormalised = compare === 'normalised';
+  const judge: ImageJudge = (image) => {
+    const notAllowed = imageRefusal(image, allow, deny, isNormalised);
     const floats = tags !== undefined && !meetsTagRule(image, tags);
     const engine = deniesEngines ? engineIn(image) : undefined;
     const isNeeded = deny.length > 0 || deniesEngines;
@@ -48,8 +49,14 @@ export function readImageJudge(reading: Reading, judged: 'image' | 'service'): I
     if (notAllowed !== undefined) reasons.push({ ...notAllowed, ...service });
     if (floats) reasons.push({ code: 'TAG_NOT_ALLOWED', image, wanted: tags, ...service });
     return reasons;
-  });
+  };
+  const patterns = [...allow, ...deny];
+  const isQuick = patterns.length <= QUICK_PATTERNS_MAX && patterns.every(({ isPlain }) => isPlain);
+  return isQuick && !isNormalised ? judge : memoize(judge);
 }
+
+/** To remember the result for a new image takes as long as some comparisons of strings. */
+const QUICK_PATTERNS_MAX = 8;
 
 export const isKnownImage = (image: string): boolean => !image.includes('$');
 
@@ -103,7 +110,7 @@ const CLUSTERS: readonly string[] = ['k3s', 'k3d', 'k0s', 'rke2', 'minikube', 'k
  *
  * @see https://github.com/docker-library/docker/pull/369
  */
-function engineIn(image: string): ContainerEngine | undefined {
+const engineIn = memoize((image): ContainerEngine | undefined => {
   const [reference = '', digest] = image.toLowerCase().split('@');
   const components = reference.split('/');
   const [name = '', tag = ''] = (components.at(-1) ?? '').split(':');
@@ -117,7 +124,7 @@ function engineIn(image: string): ContainerEngine | undefined {
   if (name === 'buildkit' && !says('rootless')) return 'buildkit';
   const isKind = name === 'kind' || folder === 'kindest';
   return isKind || CLUSTERS.some((each) => words.includes(each)) ? 'kubernetes' : undefined;
-}
+});
 
 const splitWords = (text: string): readonly string[] => text.split(/[^a-z0-9]+/);
 
@@ -153,7 +160,7 @@ const DIGEST = /^([a-z0-9]+(?:[+._-][a-z0-9]+)*):([A-Za-z0-9=_-]{32,})$/;
  *
  * @see https://github.com/opencontainers/image-spec/blob/main/descriptor.md#digests
  */
-export function readImageReference(text: string): ImageReference | undefined {
+export const readImageReference = memoize((text): ImageReference | undefined => {
   if (text.length > CHARACTERS_MAX) return undefined;
   const [rest = '', digest, ...more] = text.split('@');
   if (more.length > 0 || (digest !== undefined && !isDigest(digest))) return undefined;
@@ -163,7 +170,7 @@ export function readImageReference(text: string): ImageReference | undefined {
   const tag = colon < rest.length ? rest.slice(colon + 1) : undefined;
   if (!isName(expanded(name)) || (tag !== undefined && !TAG.test(expanded(tag)))) return undefined;
   return { name, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
-}
+});
 
 /** True for any value of its variables: they may stand in the name, but a tag with one may become `latest`. */
 export function meetsTagRule(image: string, wanted: (typeof TAG_RULES)[number]): boolean {
@@ -216,7 +223,7 @@ const ANY_TAG = '\uFFFF';
  *
  * @see https://github.com/distribution/reference/blob/main/normalize.go
  */
-function listSpellings(image: string) {
+const listSpellings = memoize((image) => {
   const reference = readImageReference(image);
   if (reference === undefined) return { same: [image], related: [image.toLowerCase()] };
   const { tag, digest } = reference;
@@ -230,7 +237,7 @@ function listSpellings(image: string) {
     };
   const isLatest = tag === undefined || tag === 'latest';
   return { same: written(isLatest ? ['', ':latest'] : [`:${tag}`]), related: [] };
-}
+});
 
 function listNames(name: string): readonly string[] {
   const { registry, path } = registryAndPath(name);

@@ -10,6 +10,8 @@ import { RE2JS } from 're2js';
  */
 export interface Wildcard {
   readonly pattern: string;
+  /** Compares strings alone; another takes a microsecond or more for each text, so that its results are worth remembering. */
+  readonly isPlain: boolean;
   matches(text: string): boolean;
 }
 
@@ -33,6 +35,8 @@ export function compileWildcard(pattern: string): CompiledWildcard {
     if (pattern.length > PATTERN_CHARACTERS_MAX)
       refuse(`has ${pattern.length} characters; expected at most ${PATTERN_CHARACTERS_MAX}`);
     const source = `(?s)^(?:${expandAlternatives(pattern).map(writeRegex).join('|')})$`;
+    const plain = matchPlain(pattern);
+    if (plain !== undefined) return { ok: true, wildcard: { pattern, isPlain: true, matches: plain } };
     // Every match starts with it, so that most texts are refused early. `a/**` matches `a`, without the slash.
     const prefix = (/^[^*?[{\\]*/.exec(pattern)?.[0] ?? '').replace(/\/$/, '');
     let compiled: RE2JS | undefined;
@@ -41,11 +45,36 @@ export function compileWildcard(pattern: string): CompiledWildcard {
       compiled ??= RE2JS.compile(source);
       return compiled.test(text);
     };
-    return { ok: true, wildcard: { pattern, matches } };
+    return { ok: true, wildcard: { pattern, isPlain: false, matches } };
   } catch (error) {
     if (error instanceof WildcardProblem) return { ok: false, problem: error.message };
     throw error;
   }
+}
+
+/** Folders without wildcards, then all below (`**`), or a last component with `*` in it, perhaps at any depth. */
+const PLAIN = /^((?:[\w.:@-]*\/)*)(\*\*\/)?([\w.:@*-]*)$/;
+
+function matchPlain(pattern: string): Wildcard['matches'] | undefined {
+  const [, folders, anyDepth, last = ''] = PLAIN.exec(pattern) ?? [];
+  if (folders === undefined) return undefined;
+  if (last === '**' && folders === '') return () => true;
+  if (last === '**') return (text) => text.startsWith(folders) || text === folders.slice(0, -1);
+  if (last.includes('**') || (anyDepth !== undefined && last === '')) return undefined;
+  const [head = '', ...pieces] = last.split('*');
+  const tail = pieces.pop();
+  return (text) => {
+    const start = text.lastIndexOf('/') + 1;
+    if (!text.startsWith(folders) || (anyDepth === undefined && start !== folders.length)) return false;
+    if (!text.startsWith(head, start)) return false;
+    let at = start + head.length;
+    for (const piece of pieces) {
+      const found = text.indexOf(piece, at);
+      if (found < 0) return false;
+      at = found + piece.length;
+    }
+    return tail === undefined ? at === text.length : at + tail.length <= text.length && text.endsWith(tail);
+  };
 }
 
 type Unit = string;

@@ -86,11 +86,14 @@ async function applyOnce(
   const jobIds = records.map(({ jobId }) => jobId);
   const counted = await deps.store.readContributions(jobIds, deps.consistency).catch(undefinedIfSilent);
   if (counted === undefined) return records;
-  const due = records.flatMap((record, index): UsageChange[] => {
+  const due = records.flatMap((record, index) => {
     const before = counted[index];
     if (before !== undefined && before.rev >= record.rev) return [];
-    return [{ record, before, after: countContribution(record, before, deps.placeOf, deps.nameOf) }];
+    const after = countContribution(record, before, deps.placeOf, deps.nameOf);
+    return [{ record, before, after, place: after.subjects.join() }];
   });
+  // Jobs of one project share a transaction, and so the writes of its usage.
+  due.sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
   const left: JobRecord[] = [];
   for (const pack of packs(due, (change) => ({ items: 1, names: [...sumDeltas([change]).keys()] }))) {
     const outcome = await deps.store.commit(toWrites(pack)).catch(undefinedIfSilent);
