@@ -34,6 +34,7 @@ export function compileWildcard(pattern: string): CompiledWildcard {
   try {
     if (pattern.length > PATTERN_CHARACTERS_MAX)
       refuse(`has ${pattern.length} characters; expected at most ${PATTERN_CHARACTERS_MAX}`);
+    // For plain patterns too, because writing it finds mistakes in a pattern.
     const source = `(?s)^(?:${expandAlternatives(pattern).map(writeRegex).join('|')})$`;
     const plain = matchPlain(pattern);
     if (plain !== undefined) return { ok: true, wildcard: { pattern, isPlain: true, matches: plain } };

@@ -175,10 +175,10 @@ export const nodeFetch: Fetch = (url, { method = 'GET', headers, body, signal })
   });
 
 /** A fifth of the CPU of an asynchronous iterator. */
-const textOf = (response: IncomingMessage): Promise<string> =>
+export const textOf = (message: IncomingMessage): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = '';
-    response
+    message
       .setEncoding('utf8')
       .on('data', (chunk: string) => {
         text += chunk;

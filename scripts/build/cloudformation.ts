@@ -1,4 +1,3 @@
-import type { FetchInit } from '../../relay/admit/admit-call.ts';
 import { type CredentialsProvider, signedFetch } from '../../relay/aws/signed-fetch.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -6,10 +5,7 @@ const TIMEOUT_MS = 15_000;
 export type CloudFormation = ReturnType<typeof cloudFormation>;
 
 /** CloudFormation's API; its SDK client would be a package for two calls. @param signed - a `fetch` that signs */
-export function cloudFormation(
-  endpoint: string,
-  signed: (url: string, init: FetchInit) => Promise<Response>,
-) {
+export function cloudFormation(endpoint: string, signed: ReturnType<typeof signedFetch<Response>>) {
   /** @returns the answer's XML; undefined: there is no such stack. @throws {Error} with CloudFormation's own words. */
   async function call(action: string, parameters: Readonly<Record<string, string>>) {
     const response = await signed(endpoint, {

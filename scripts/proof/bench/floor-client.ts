@@ -2,15 +2,13 @@
  * The least that answers the router for a ledger: raw HTTP/2, a generic protobuf decoder, one signed POST with what names the
  * job, one line of log. No fallback, no batch, no pool, no schema proof, no metrics.
  */
-import { Agent, request as sendRequest } from 'node:http';
 import { connect } from 'node:http2';
 import { fromBinary } from '@bufbuild/protobuf';
-import { callSigner } from '../../../functions/core/contract/signature.ts';
 import { encodeResponse, loadSchema } from '../../../relay/wire/schema.ts';
+import { signedPost } from './floor-post.ts';
 
 const FRAME_BYTES = 5;
 const WINDOW_BYTES = 1024 * 1024;
-const PATH = '/v1/admissions';
 
 interface RouterRequest {
   readonly jobInfo: Readonly<Record<'id' | 'projectId' | 'namespaceId' | 'rootNamespaceId', bigint>> & {
@@ -20,8 +18,7 @@ interface RouterRequest {
 }
 
 export function startFloorClient(streams: number) {
-  const { BENCH_ROUTER = '', BENCH_TOKEN = '', BENCH_ADMIT = '', AWS_REGION = '' } = process.env;
-  const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secretAccessKey = '' } = process.env;
+  const { BENCH_ROUTER = '', BENCH_TOKEN = '', BENCH_ADMIT = '' } = process.env;
   const schema = loadSchema();
   const session = connect(BENCH_ROUTER.replace('grpc:', 'http:'), {
     settings: { initialWindowSize: WINDOW_BYTES },
@@ -36,23 +33,12 @@ export function startFloorClient(streams: number) {
     'gitlab-agent-type': 'runnerc',
   };
   const admitted = framed(encodeResponse(schema, { outcome: 'admitted' }));
-  const { host, hostname, port } = new URL(BENCH_ADMIT);
-  const to = { hostname, port, method: 'POST', path: PATH, agent: new Agent({ keepAlive: true }) };
-  const sign = callSigner(AWS_REGION, 'lambda');
-
-  function post(body: string, answered: () => void): void {
-    const call = { method: 'POST', host, path: PATH, headers: { 'content-type': 'application/json' }, body };
-    const signed = sign(call, { accessKeyId, secretAccessKey }, Date.now());
-    const request = sendRequest({ ...to, headers: signed }, (response) => {
-      response.resume().on('end', answered);
-    });
-    request.on('error', fail).end(body);
-  }
+  const post = signedPost(`${BENCH_ADMIT}/v1/admissions`, 'lambda', { 'content-type': 'application/json' });
 
   function open(): void {
     const call = session.request(headers, { endStream: false });
     let bytes: Buffer = Buffer.alloc(0);
-    call.on('data', (chunk: Buffer) => {
+    call.on('data', async (chunk: Buffer) => {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
       if (bytes.length < FRAME_BYTES || bytes.length < FRAME_BYTES + bytes.readUInt32BE(1)) return;
       open();
@@ -63,11 +49,10 @@ export function startFloorClient(streams: number) {
         ...{ namespaceId: Number(jobInfo.namespaceId), rootNamespaceId: Number(jobInfo.rootNamespaceId) },
         ...{ jobName: jobInfo.name, image: image.name },
       };
-      post(JSON.stringify({ requests: [job] }), () => {
-        call.end(admitted);
-        const time = new Date().toISOString();
-        process.stdout.write(`${JSON.stringify({ level: 'info', time, ...job, outcome: 'admitted' })}\n`);
-      });
+      await post(JSON.stringify({ requests: [job] }));
+      call.end(admitted);
+      const time = new Date().toISOString();
+      process.stdout.write(`${JSON.stringify({ level: 'info', time, ...job, outcome: 'admitted' })}\n`);
     });
     call.on('error', fail);
   }
