@@ -108,7 +108,7 @@ export function programRows(
         batchSize: 200,
         // Pages show figures of minutes ago, and a fuller batch writes each sum, list and exported object once:
         // this is the largest part of the cost of a job.
-        batchSeconds: 150,
+        batchSeconds: 300,
         // The recount counts what is given up here, so it may be less than the stream's day.
         retries: 200,
         giveUpAfterHours: 20,

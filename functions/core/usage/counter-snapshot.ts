@@ -55,7 +55,7 @@ const TIMEOUT_MS = 10_000;
 /** A thousand pages of log: a day of 500 jobs a second, after a failure. */
 const FOLD_TIMEOUT_MS = 120_000;
 const PART_BYTES_MAX = 300_000;
-/** The stream's batches wait 150 s. An item of the log is written under the time before its write, by the writer's clock. */
+/** An item of the log is written under the time before its write, by the writer's clock. */
 const LATE_MS = 300_000;
 /** After so long without a fold the snapshot begins again: DynamoDB deletes the log a day later. */
 const UNFOLDED_MS_MAX = DAY_MS;

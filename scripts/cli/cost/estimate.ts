@@ -89,7 +89,7 @@ const ROLLUP_BATCH_MAX = 200;
 const CALL_SECONDS = 0.05;
 /** Partitions of a new table on demand, and shards of its stream. */
 const STREAM_SHARDS = 4;
-export const ROLLUP_WINDOW_SECONDS = 150;
+export const ROLLUP_WINDOW_SECONDS = 300;
 
 /** Batch sizes by the number of jobs: those of a small installation come one by one. Pipelines make larger ones. */
 export function expectedBatches(jobsPerMonth: number, relays: number) {
