@@ -140,75 +140,59 @@ export const ENV_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
 export const METRIC_NAMESPACE = 'Tollgate';
 export const METRIC_DIMENSION = 'deployment';
 
-// Metrics, with their most useful statistic. Those "only if any" have no value otherwise.
+// Metrics, with their most useful statistic. Zeros are not written.
 
-/** Admissions whose group is not in the directory, so only some of its limits applied. Only if any. */
-export const METRIC_UNKNOWN_GROUPS = { name: 'UnknownGroups', unit: 'Count', statistic: 'Sum' } as const;
-/** Transactions tried again after a conflict, a throttle or no answer. Only if any. */
-export const METRIC_LEDGER_RETRIES = { name: 'LedgerRetries', unit: 'Count', statistic: 'Sum' } as const;
+export const newMetric = <
+  const Name extends string,
+  const Unit extends string,
+  const Statistic extends string,
+>(
+  name: Name,
+  unit: Unit,
+  statistic: Statistic,
+) => ({ name, unit, statistic });
+export const sumMetric = <const Name extends string>(name: Name) => newMetric(name, 'Count', 'Sum');
+export const maximumMetric = <const Name extends string>(name: Name) => newMetric(name, 'Count', 'Maximum');
+
+/** Admissions whose group is not in the directory, so only some of its limits applied. */
+export const METRIC_UNKNOWN_GROUPS = sumMetric('UnknownGroups');
+/** Transactions tried again after a conflict, a throttle or no answer. */
+export const METRIC_LEDGER_RETRIES = sumMetric('LedgerRetries');
 /**
  * Ends of jobs that are longer than the timeout, charged up to it, or that a webhook reported for another group or at a wrong
- * time, not applied. Only if any.
+ * time, not applied.
  */
-export const METRIC_IMPOSSIBLE_ENDS = { name: 'ImpossibleEnds', unit: 'Count', statistic: 'Sum' } as const;
-/** The last valid limits stay. Only if any. */
-export const METRIC_LIMITS_UNREADABLE = {
-  name: 'LimitsUnreadable',
-  unit: 'Count',
-  statistic: 'Sum',
-} as const;
+export const METRIC_IMPOSSIBLE_ENDS = sumMetric('ImpossibleEnds');
+/** The last valid limits stay. */
+export const METRIC_LIMITS_UNREADABLE = sumMetric('LimitsUnreadable');
 /** Ends of known jobs that webhooks reported. */
-export const METRIC_JOB_EVENTS = { name: 'JobEvents', unit: 'Count', statistic: 'Sum' } as const;
+export const METRIC_JOB_EVENTS = sumMetric('JobEvents');
 /** From a job's end, by GitLab, to its charge. */
-export const METRIC_SETTLEMENT_LAG_SECONDS = {
-  name: 'SettlementLagSeconds',
-  unit: 'Seconds',
-  statistic: 'p99',
-} as const;
+export const METRIC_SETTLEMENT_LAG_SECONDS = newMetric('SettlementLagSeconds', 'Seconds', 'p99');
 /** At most as many as one sweep looks at. */
-export const METRIC_LIVE_HOLDS = { name: 'LiveHolds', unit: 'Count', statistic: 'Maximum' } as const;
+export const METRIC_LIVE_HOLDS = maximumMetric('LiveHolds');
 /** The oldest hold that ought to have ended: since it was due. */
-export const METRIC_OLDEST_DUE_AGE_SECONDS = {
-  name: 'OldestDueAgeSeconds',
-  unit: 'Seconds',
-  statistic: 'Maximum',
-} as const;
+export const METRIC_OLDEST_DUE_AGE_SECONDS = newMetric('OldestDueAgeSeconds', 'Seconds', 'Maximum');
 /** 1: a sweep ended early because GitLab did not answer. It freed nothing. */
-export const METRIC_GITLAB_SILENT = { name: 'GitLabSilent', unit: 'Count', statistic: 'Maximum' } as const;
+export const METRIC_GITLAB_SILENT = maximumMetric('GitLabSilent');
 /** Holds that a sweep ended because no webhook had. */
-export const METRIC_HEALED_BY_SWEEP = { name: 'HealedBySweep', unit: 'Count', statistic: 'Sum' } as const;
+export const METRIC_HEALED_BY_SWEEP = sumMetric('HealedBySweep');
 /** Jobs that the job router failed after they were admitted here, each once. Their holds were given back. */
-export const METRIC_ADMITTED_YET_FAILED = {
-  name: 'AdmittedYetFailed',
-  unit: 'Count',
-  statistic: 'Sum',
-} as const;
+export const METRIC_ADMITTED_YET_FAILED = sumMetric('AdmittedYetFailed');
 /** Jobs found by the sweep that ran without an admission: a share of RanJobs. */
-export const METRIC_BYPASS_JOBS = { name: 'BypassJobs', unit: 'Count', statistic: 'Sum' } as const;
+export const METRIC_BYPASS_JOBS = sumMetric('BypassJobs');
 /** Jobs on runners without a controller: charged nothing, and no part of RanJobs. */
-export const METRIC_OUT_OF_SCOPE_JOBS = { name: 'OutOfScopeJobs', unit: 'Count', statistic: 'Sum' } as const;
+export const METRIC_OUT_OF_SCOPE_JOBS = sumMetric('OutOfScopeJobs');
 /** Jobs found by the sweep that ran or run, each about once. */
-export const METRIC_RAN_JOBS = { name: 'RanJobs', unit: 'Count', statistic: 'Sum' } as const;
-/** Counters that differ from their records, at the end of a round of the recount. */
-export const METRIC_DRIFTED_COUNTERS = {
-  name: 'DriftedCounters',
-  unit: 'Count',
-  statistic: 'Maximum',
-} as const;
+export const METRIC_RAN_JOBS = sumMetric('RanJobs');
+/** Counters that differ from their records, at the end of a round of the recount. 1: it is late. */
+export const METRIC_DRIFTED_COUNTERS = maximumMetric('DriftedCounters');
 /** Findings of the hourly health check that no other alarm reports: tokens, licence, webhooks, clocks, scope, old descriptors. */
-export const METRIC_HEALTH_PROBLEMS = {
-  name: 'HealthProblems',
-  unit: 'Count',
-  statistic: 'Maximum',
-} as const;
-/** Items of the stream that are unreadable or could not be exported, and counters whose owners got no alert. Only if any. */
-export const METRIC_ROLLUP_LEFT_OUT = { name: 'RollupLeftOut', unit: 'Count', statistic: 'Maximum' } as const;
+export const METRIC_HEALTH_PROBLEMS = maximumMetric('HealthProblems');
+/** Items of the stream that are unreadable or could not be exported, and counters whose owners got no alert. */
+export const METRIC_ROLLUP_LEFT_OUT = maximumMetric('RollupLeftOut');
 /** Since all groups were last listed completely. */
-export const METRIC_DIRECTORY_AGE_SECONDS = {
-  name: 'DirectoryAgeSeconds',
-  unit: 'Seconds',
-  statistic: 'Maximum',
-} as const;
+export const METRIC_DIRECTORY_AGE_SECONDS = newMetric('DirectoryAgeSeconds', 'Seconds', 'Maximum');
 
 export const FUNCTION_METRICS = [
   METRIC_UNKNOWN_GROUPS,

@@ -1,5 +1,7 @@
 /** Environment and CloudWatch metric names of the relay. Strings only: cdk imports this file. */
 
+import { maximumMetric, newMetric, sumMetric } from '../functions/names.ts';
+
 /** `grpc://`, `grpcs://`, `ws://` or `wss://`, and the host of GitLab's job router. */
 export const ENV_ROUTER_URL = 'TOLLGATE_ROUTER_URL';
 /** File with the controller's `glrct-` token. It may be replaced at run time. */
@@ -54,50 +56,39 @@ export const ENV_LOG_LEVEL = 'TOLLGATE_LOG_LEVEL';
 /** The deployment in CloudWatch metrics, e.g. `production`. Unset: the relay writes none. */
 export const ENV_RELAY_DEPLOYMENT = 'TOLLGATE_DEPLOYMENT';
 
-const metric = <const Name extends string, const Unit extends string, const Statistic extends string>(
-  name: Name,
-  unit: Unit,
-  statistic: Statistic,
-) => ({ name, unit, statistic });
-const sum = <const Name extends string>(name: Name) => metric(name, 'Count', 'Sum');
-const most = <const Name extends string>(name: Name) => metric(name, 'Count', 'Maximum');
-
 /**
- * Metrics in CloudWatch, in the namespace and dimension of the functions. Every relay writes them every minute, zeros included, so
- * no data means that no relay lives. Latencies, waits and batch sizes are left out in a minute without any.
+ * Metrics in CloudWatch, in the namespace and dimension of the functions. Every relay writes them every minute, without zeros: no
+ * StreamsOpen means that no relay has a stream.
  */
 export const RELAY_METRIC = {
-  requests: sum('Requests'),
-  admitted: sum('Admitted'),
-  rejected: sum('Rejected'),
+  requests: sumMetric('Requests'),
+  admitted: sumMetric('Admitted'),
+  rejected: sumMetric('Rejected'),
   /** Given without the ledger. */
-  fallbackAnswers: sum('FallbackAnswers'),
-  unreadableRequests: sum('UnreadableRequests'),
+  fallbackAnswers: sumMetric('FallbackAnswers'),
+  unreadableRequests: sumMetric('UnreadableRequests'),
   /** 1: a relay rejects nothing, because recent requests contradict its descriptors, or they are the placeholder. */
-  schemaSuspect: most('SchemaSuspect'),
+  schemaSuspect: maximumMetric('SchemaSuspect'),
   /** Jobs admitted that a proven schema would have rejected. */
-  rejectionsWithheld: sum('RejectionsWithheld'),
-  answersRefused: sum('AnswersRefused'),
-  fieldsMissing: most('FieldsMissing'),
-  ownFaults: sum('OwnFaults'),
-  /** The fewest of a relay's minute. Each relay writes one value, so the SampleCount of a minute is the number of relays. */
-  streamsOpen: metric('StreamsOpen', 'Count', 'Minimum'),
+  rejectionsWithheld: sumMetric('RejectionsWithheld'),
+  answersRefused: sumMetric('AnswersRefused'),
+  fieldsMissing: maximumMetric('FieldsMissing'),
+  ownFaults: sumMetric('OwnFaults'),
+  /** The fewest of a relay's minute. The SampleCount of a minute is the number of relays that had one throughout. */
+  streamsOpen: newMetric('StreamsOpen', 'Count', 'Minimum'),
   /** Times a stream opened after a relay had had none. */
-  reconnects: sum('Reconnects'),
+  reconnects: sumMetric('Reconnects'),
   /** Without the time that a job waited for headroom. */
-  answerLatencyMs: metric('AnswerLatencyMs', 'Milliseconds', 'p99'),
+  answerLatencyMs: newMetric('AnswerLatencyMs', 'Milliseconds', 'p99'),
   /** The most that one relay kept waiting for headroom. */
-  waiting: most('Waiting'),
-  waitMs: metric('WaitMs', 'Milliseconds', 'p99'),
-  batchJobs: metric('BatchJobs', 'Count', 'Average'),
-  unmeteredQueued: most('UnmeteredQueued'),
+  waiting: maximumMetric('Waiting'),
+  waitMs: newMetric('WaitMs', 'Milliseconds', 'p99'),
+  batchJobs: newMetric('BatchJobs', 'Count', 'Average'),
+  unmeteredQueued: maximumMetric('UnmeteredQueued'),
   /** The ledger never learns of these: the queue was full, the service refused them for good, or the relay had to stop. */
-  unmeteredDropped: sum('UnmeteredDropped'),
-  /** Before the first list of groups: since the start. */
-  relayDirectoryAgeSeconds: metric('RelayDirectoryAgeSeconds', 'Seconds', 'Maximum'),
+  unmeteredDropped: sumMetric('UnmeteredDropped'),
+  /** From 15 minutes on. Before the first list of groups: since the start. */
+  relayDirectoryAgeSeconds: newMetric('RelayDirectoryAgeSeconds', 'Seconds', 'Maximum'),
 } as const;
-
-/** Written only in minutes in which jobs wait, so a deployment without waiting jobs does not pay for them. */
-export const RELAY_WAITING_METRICS = [RELAY_METRIC.waiting, RELAY_METRIC.waitMs] as const;
 
 export const RELAY_METRICS = Object.values(RELAY_METRIC);

@@ -1,9 +1,9 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { IService } from 'aws-cdk-lib/aws-ecs';
 import { EventField, Rule, RuleTargetInput } from 'aws-cdk-lib/aws-events';
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Alias, Key } from 'aws-cdk-lib/aws-kms';
+import { Alias } from 'aws-cdk-lib/aws-kms';
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
@@ -13,9 +13,6 @@ import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
 import { publishTo } from './statements.ts';
 
-/** A deleted key makes the topic useless, so there is time to think. */
-const KEY_PENDING = Duration.days(30);
-
 /** Those on call: every alarm goes here, and to the topics that exist already. */
 export class OperatorsTopic extends Construct {
   readonly topic: Topic;
@@ -23,30 +20,21 @@ export class OperatorsTopic extends Construct {
 
   constructor(scope: Construct, id: string, settings: Settings) {
     super(scope, id);
-    // CloudWatch may not use the account's own key for SNS: a topic encrypted with that one would stay silent.
-    const key = new Key(this, 'Key', {
-      description: `Tollgate ${settings.stage}: alarms on their way`,
-      enableKeyRotation: true,
-      pendingWindow: KEY_PENDING,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    // Alarms of another account have no business with it.
-    const toAlarms = (actions: string[], resource: string): PolicyStatement =>
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions,
-        resources: [resource],
-        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      });
-    // In a key's own policy `*` is the key.
-    key.addToResourcePolicy(toAlarms(['kms:Decrypt', 'kms:GenerateDataKey'], '*'));
     this.topic = new Topic(this, 'Topic', {
       topicName: `tollgate-${settings.stage}-alarms`,
       displayName: `Tollgate ${settings.stage}: alarms`,
+      // Without a key, SNS still encrypts its disks. CloudWatch may not use the account's key, and one of its own costs $1 a month.
       enforceSSL: true,
-      masterKey: key,
     });
-    this.topic.addToResourcePolicy(toAlarms(['sns:Publish'], this.topic.topicArn));
+    // Alarms of another account have no business with it.
+    this.topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [this.topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
     for (const email of settings.alarms.emails) this.topic.addSubscription(new EmailSubscription(email));
     for (const url of settings.alarms.webhooks) this.topic.addSubscription(new UrlSubscription(url));
     this.topicArns = [this.topic.topicArn, ...settings.alarms.topicArns];

@@ -48,9 +48,9 @@ const FALLBACK_SHARE_MAX = 10;
 const relayMissing = (relays: number): AlarmRow => ({
   name: 'RelayMissing',
   says: `Fewer than ${relays} relays hold streams: if the remaining ones fail, GitLab fails every job of an enabled controller.`,
-  // A relay without a stream is none, however alive. One value a relay and minute, so five for each in a period.
-  // None with a stream anywhere is RelayDisconnected alone.
-  formula: `IF(streamsMost < 1, ${relays}, IF(streamsOpen < 1, relayMinutes / 5 - 1, relayMinutes / 5))`,
+  // A relay without a stream is none, however alive. One with a stream writes one value a minute, so five in a period.
+  // No value at all is RelayDisconnected alone.
+  formula: 'relayMinutes / 5',
   label: 'Relays with streams',
   graph: true,
   // A minute's value may fall into the next period; half a relay is no relay too few.
@@ -67,7 +67,7 @@ const answerAlarms = ({ relays, deadlineMs, failurePolicy }: AlarmInput): readon
     periodMinutes: 1,
     breach: ['below', 1],
     periods: 3,
-    // Every relay says how many it has each minute: one that says nothing is one that is gone.
+    // Every relay with a stream says so each minute.
     missing: 'breaching',
     notifiedBy: COMPOSITE.name,
   },
@@ -135,7 +135,7 @@ const ruleAlarms: readonly AlarmRow[] = [
     name: 'DirectoryStale',
     says: 'The groups of GitLab have not been listed to their end for two hours: groups that moved keep their old limits.',
     // A GitLab that answered no sweep for an hour lists no groups, either: that is SweepFailing alone.
-    formula: 'IF(FILL(gitlabSilentThroughout, 0) > 0, 0, directoryAgeSeconds)',
+    formula: 'IF(FILL(gitLabSilentRuns, 0) > 50, 0, directoryAgeSeconds)',
     label: 'Since all groups were listed, seconds',
     graph: 'Age of the directory',
     periodMinutes: 60,
@@ -208,7 +208,7 @@ const readingAlarms: readonly AlarmRow[] = [
     name: 'UnreadableRequests',
     says: `More than ${UNREADABLE_SHARE_MAX} % of the requests of an hour could not be read: their jobs run unjudged and unrecorded.`,
     // SchemaSuspect already reports a bad schema, which makes most requests unreadable.
-    formula: `IF(schemaSuspect < 1 && unreadableRequests >= ${UNREADABLE_MIN}, 100 * unreadableRequests / requests, 0)`,
+    formula: `IF(FILL(schemaSuspect, 0) < 1 && unreadableRequests >= ${UNREADABLE_MIN}, 100 * unreadableRequests / requests, 0)`,
     label: `Unreadable requests, %, from ${UNREADABLE_MIN} on`,
     periodMinutes: 60,
     breach: ['above', UNREADABLE_SHARE_MAX],
@@ -217,7 +217,7 @@ const readingAlarms: readonly AlarmRow[] = [
     name: 'RejectionsWithheld',
     says: 'Jobs that should be rejected are admitted: half an hour of requests has not proven the relays’ schema.',
     // SchemaSuspect already reports a bad schema, which withholds all rejections.
-    formula: 'IF(schemaSuspect > 0, 0, rejectionsWithheld)',
+    formula: 'IF(FILL(schemaSuspect, 0) > 0, 0, rejectionsWithheld)',
     label: 'Rejections withheld',
     graph: true,
     periodMinutes: 15,

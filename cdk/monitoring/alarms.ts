@@ -1,6 +1,6 @@
 /** All alarms of a deployment, with those of the sweep, the ends of jobs, and the console and notices. */
-import { FUNCTION_METRICS } from '../../functions/names.ts';
-import { RELAY_METRICS, RELAY_WAITING_METRICS } from '../../relay/names.ts';
+import { FUNCTION_METRICS, METRIC_DIRECTORY_AGE_SECONDS } from '../../functions/names.ts';
+import { RELAY_METRIC, RELAY_METRICS } from '../../relay/names.ts';
 import { type AlarmInput, type AlarmRow, admissionAlarms } from './admission-alarms.ts';
 import { needsOwnMetrics, seriesIn } from './series.ts';
 
@@ -8,11 +8,11 @@ import { needsOwnMetrics, seriesIn } from './series.ts';
 const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   {
     name: 'SweepFailing',
-    says: 'The sweep has not run, or GitLab has not answered it, for a quarter of an hour: leaked holds stay.',
-    formula: 'gitLabSilent',
-    label: 'GitLab did not answer the sweep',
+    says: 'The sweep has not run, has failed, or GitLab has not answered it, for a quarter of an hour: leaked holds stay.',
+    formula: 'sweepErrors + FILL(gitLabSilent, 0)',
+    label: 'Sweeps that failed or that GitLab did not answer',
     periods: 3,
-    // It runs every minute and says 0 or 1 each time: no value is no run, or one that crashed.
+    // Lambda counts the errors of each run, zero included, and it runs every minute: no value is no run.
     missing: 'breaching',
   },
   {
@@ -28,10 +28,9 @@ const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
     name: 'Drift',
     says: 'The recount did not run, failed, is late, or found counters that differ from their job records.',
     formula: [
-      // The sweep runs each minute: a full day of runs without a drift count means that the recount is missing
-      // or late.
-      'IF(FILL(sweepRuns, 0) > 1440, FILL(driftedCounters, 1), FILL(driftedCounters, 0))',
-      'FILL(driftErrors, 0)',
+      // The sweep runs each minute: a full day of its runs without one of the recount is a recount that does not run.
+      'IF(FILL(sweepCalls, 0) > 1440, FILL(driftErrors, 1), FILL(driftErrors, 0))',
+      'FILL(driftedCounters, 0)',
     ].join(' + '),
     label: 'Counters that drift, and recounts that failed or did not run',
     graph: 'Drift, by day',
@@ -40,9 +39,9 @@ const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
   },
   {
     name: 'HealthProblems',
-    says: 'The hourly health check found a problem without an alarm of its own (tokens, licence, webhooks, clocks, scope, GitLab newer than its descriptors), or has not run twice.',
-    // Two looks in a period: after as many minutes of sweeps a period without a look is one that was missed.
-    formula: 'IF(FILL(sweepRuns, 0) > 100, FILL(healthProblems, 1), FILL(healthProblems, 0))',
+    says: 'The hourly health check found a problem without an alarm of its own (tokens, licence, webhooks, clocks, scope, GitLab newer than its descriptors), failed, or has not run twice.',
+    // Two checks in a period: after as many minutes of sweeps a period without a check is one that was missed.
+    formula: 'IF(FILL(sweepCalls, 0) > 100, FILL(doctorErrors, 1), 0) + FILL(healthProblems, 0)',
     label: 'Problems of the hourly health check, or missed checks',
     graph: 'Found by the hourly health check',
     periodMinutes: 120,
@@ -210,14 +209,15 @@ export const alarmsFor = (input: AlarmInput): readonly AlarmSpec[] =>
     .filter(({ formula }) => input.metrics || !needsOwnMetrics(formula))
     .map(complete);
 
+const ALWAYS_WRITTEN = [RELAY_METRIC.streamsOpen, METRIC_DIRECTORY_AGE_SECONDS];
+
 /** For `tollgate cost`, which does not load the CDK. */
 export function monitoringCounts(input: AlarmInput) {
   const alarms = alarmsFor(input);
   return {
-    /** Names under the one dimension that is paid for; without those that are only written while jobs wait for room. */
-    customMetrics: input.metrics
-      ? new Set([...FUNCTION_METRICS, ...RELAY_METRICS]).size - RELAY_WAITING_METRICS.length
-      : 0,
+    /** Metrics written every hour. The others have values in hours with jobs or faults, and are billed by the hour. */
+    customMetrics: input.metrics ? ALWAYS_WRITTEN.length : 0,
+    hourlyMetrics: input.metrics ? FUNCTION_METRICS.length + RELAY_METRICS.length - ALWAYS_WRITTEN.length : 0,
     alarms: alarms.length,
     /** An alarm on arithmetic is billed for each of its metrics. */
     alarmMetrics: alarms.reduce((sum, { formula }) => sum + seriesIn(formula).length, 0),

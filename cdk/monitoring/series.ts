@@ -82,15 +82,13 @@ const letters = (reader: 'settle-stream' | 'rollup'): Series =>
 const relay = (name: string): Series => aws('AWS/ECS', 'relay-service', name, 'Maximum');
 export const SERIES = {
   ...OWN_SERIES,
-  // The relay with the most streams: 0 means no stream anywhere.
+  // The relay with the most streams: no value means no stream anywhere.
   streamsMost: own(RELAY_METRIC.streamsOpen, 'Maximum'),
-  // Each relay writes one value a minute.
+  // Each relay with a stream writes one value a minute.
   relayMinutes: own(RELAY_METRIC.streamsOpen, 'SampleCount'),
   latencyMedian: own(RELAY_METRIC.answerLatencyMs, 'p50'),
   batchJobsMost: own(RELAY_METRIC.batchJobs, 'Maximum'),
-  // 1: it answered no run of the whole period.
-  gitlabSilentThroughout: own(METRIC_GITLAB_SILENT, 'Minimum'),
-  sweepRuns: own(METRIC_GITLAB_SILENT, 'SampleCount'),
+  gitLabSilentRuns: own(METRIC_GITLAB_SILENT, 'Sum'),
 
   ...LAMBDA_SERIES,
   // Milliseconds between a write to the table and its being worked off.

@@ -86,6 +86,7 @@ export function measureDirectoryReport(
   metrics: Metrics,
 ): void {
   if (outcome === 'stale' || groupsListedAgeMs === undefined) return;
-  metrics.add(METRIC_DIRECTORY_AGE_SECONDS, groupsListedAgeMs / 1000);
+  // At least a second, because zeros are not written and silence is an alarm.
+  metrics.add(METRIC_DIRECTORY_AGE_SECONDS, Math.max(1, groupsListedAgeMs / 1000));
   metrics.flush();
 }

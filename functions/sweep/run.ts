@@ -222,7 +222,6 @@ export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepR
   else log.info('sweep', fields);
 }
 
-/** One run as metrics, zeros included: minutes without any are minutes without a sweep. */
 export function measureSweepReport(report: SweepReport, metrics: Metrics): void {
   metrics.add(names.METRIC_LIVE_HOLDS, report.live);
   metrics.add(names.METRIC_OLDEST_DUE_AGE_SECONDS, report.oldestDueAgeMs / 1000);

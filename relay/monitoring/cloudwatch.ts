@@ -1,6 +1,6 @@
 /**
- * Writes one line per minute that CloudWatch turns into metrics (embedded metric format), counted from the relay's events. A quiet
- * minute is a line of zeros, so a missing line means a dead relay. Memory is bounded.
+ * Writes one line per minute that CloudWatch turns into metrics (embedded metric format), counted from the relay's events. In a quiet
+ * minute it has the number of streams alone. Memory is bounded.
  */
 import { emfLine, type Metric } from '../../functions/core/contract/emf-document.ts';
 import { decisionMs, type EventOf, type RelayEvent, type RelayObserver } from '../events.ts';
@@ -73,6 +73,9 @@ const SUMS = [
   row('unmetered', names.RELAY_METRIC.unmeteredDropped, ({ dropped }) => dropped),
 ];
 
+/** Half of the age at which RelayDirectoryStale is on. */
+const FRESH_MS = 15 * 60_000;
+
 /** The largest value of the minute, which begins with the last value of the minute before. */
 const LEVELS = [
   row('schema', names.RELAY_METRIC.schemaSuspect, ({ state }) =>
@@ -81,7 +84,9 @@ const LEVELS = [
   row('fields', names.RELAY_METRIC.fieldsMissing, ({ missing }) => missing.length),
   row('waiting', names.RELAY_METRIC.waiting, ({ jobs }) => jobs),
   row('unmetered', names.RELAY_METRIC.unmeteredQueued, ({ queued }) => queued),
-  row('directory', names.RELAY_METRIC.relayDirectoryAgeSeconds, ({ ageMs }) => Math.round(ageMs / 1_000)),
+  row('directory', names.RELAY_METRIC.relayDirectoryAgeSeconds, ({ ageMs }) =>
+    ageMs < FRESH_MS ? 0 : Math.round(ageMs / 1_000),
+  ),
 ];
 
 const SAMPLES = [
@@ -121,8 +126,6 @@ export class Minute {
     const taken = new Map<Metric, readonly number[]>();
     for (const { metric } of SUMS) taken.set(metric, [this.#sums.get(metric) ?? 0]);
     for (const { metric } of LEVELS) taken.set(metric, [this.#levels.get(metric)?.max ?? 0]);
-    // Deployments without waiting jobs do not pay for this metric.
-    if (taken.get(names.RELAY_METRIC.waiting)?.[0] === 0) taken.set(names.RELAY_METRIC.waiting, []);
     for (const [metric, sample] of this.#samples) taken.set(metric, sample.take());
     if (!leaving) taken.set(names.RELAY_METRIC.streamsOpen, [this.#fewestOpen ?? this.#open]);
     this.#sums.clear();

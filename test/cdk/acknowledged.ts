@@ -48,8 +48,6 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     'Wants LATEST; 1.4.0 is, and its /tmp is used.',
   ],
   ['ecs_task_definition_memory_hard_limit_check', /RelayTask/, 'One container, and the task has a limit.'],
-  // For a statement with a condition the rule names no resource; there is no other key.
-  ['kms_create_grant_aws_service_check', /OperatorsKey|^undefined$/, 'The account administers its own key.'],
   [OPEN_URL, /SettleProgramFunction/, 'GitLab cannot sign for AWS; its own signature is checked first.'],
   [OPEN_URL, /ConsoleProgramFunction/, 'Browsers cannot sign for AWS; users sign in with GitLab.'],
   ['lambda_inside_vpc_check', /ProgramFunction/, 'They call AWS alone, or a GitLab that is public.'],

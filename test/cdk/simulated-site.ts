@@ -86,6 +86,11 @@ export class SimulatedSite {
     this.#values.set(key, all);
   }
 
+  /** Zeros are not written. */
+  #own(metric: string, value: number): void {
+    if (value !== 0) this.#write('tollgate', metric, value);
+  }
+
   #called(program: string, calls: number, errors = 0): void {
     this.#write(`function/${program}`, 'Invocations', calls);
     this.#write(`function/${program}`, 'Errors', errors);
@@ -99,21 +104,17 @@ export class SimulatedSite {
       this.#called(program, 1, failing ? 1 : 0);
       return !failing;
     };
-    const own = (metric: string, value: number): void => this.#write('tollgate', metric, value);
+    const own = (metric: string, value: number): void => this.#own(metric, value);
     if (works('sweep')) {
       own('GitLabSilent', gitLabSilent ? 1 : 0);
-      own('OldestDueAgeSeconds', 0);
       own('RanJobs', gitLabSilent ? 0 : JOBS_PER_MINUTE);
-      own('BypassJobs', 0);
-      own('AdmittedYetFailed', 0);
     }
     this.#behind.unlisted += 1;
     if (works('directory')) {
       if (!gitLabSilent) this.#behind.unlisted = 0;
       own('DirectoryAgeSeconds', LISTED_AGE_SECONDS + this.#behind.unlisted * 60);
     }
-    // Its other runs have nothing to do.
-    if (works('drift') && this.#minute % (24 * 60) === 143) own('DriftedCounters', 0);
+    works('drift');
     if (works('doctor')) own('HealthProblems', trouble.healthProblems ?? 0);
     for (const program of ['ssm-limits', 'notices', 'requeue', 'watchdog'] as const) works(program);
     this.#write('function/console', 'Url5xxCount', trouble.console === 'broken' ? 5 : 0);
@@ -135,7 +136,7 @@ export class SimulatedSite {
     const asked = relays === 'no stream' ? 0 : JOBS_PER_MINUTE / alive;
     const suspect = relays === 'suspect schema';
     for (let relay = 0; relay < alive; relay += 1) {
-      const own = (metric: string, value: number): void => this.#write('tollgate', metric, value);
+      const own = (metric: string, value: number): void => this.#own(metric, value);
       own('StreamsOpen', relays === 'no stream' ? 0 : 8);
       own('Requests', asked);
       own('Admitted', asked * (1 - rejected));
@@ -145,12 +146,9 @@ export class SimulatedSite {
       own('SchemaSuspect', suspect ? 1 : 0);
       own('RejectionsWithheld', suspect ? 2 : 0);
       own('OwnFaults', relays === 'own faults' ? 1 : 0);
-      own('UnmeteredDropped', 0);
       if (asked > 0) own('AnswerLatencyMs', relays === 'late' ? 1_800 : 40);
-      own(
-        'RelayDirectoryAgeSeconds',
-        LISTED_AGE_SECONDS + (this.#behind.unlisted + this.#behind.unheard) * 60,
-      );
+      const directoryAge = LISTED_AGE_SECONDS + (this.#behind.unlisted + this.#behind.unheard) * 60;
+      own('RelayDirectoryAgeSeconds', directoryAge < 900 ? 0 : directoryAge);
     }
     const calls = asked * alive;
     this.#called('admit', calls * (1 - admitThrottled), calls * admitFails);

@@ -185,7 +185,7 @@ test('a right that is added later opens no foreign item', () => {
   }
 });
 
-test('a customer’s key opens by way of one service of this region, and to alarms of this account', () => {
+test('a customer’s key opens by way of one service of this region', () => {
   const open: string[] = [];
   for (const [role, statements] of statementsOf) {
     for (const { Effect, Action, Resource } of statements) {
@@ -202,16 +202,4 @@ test('a customer’s key opens by way of one service of this region, and to alar
     }
   }
   expect(open).toEqual([]);
-  const alarms = resources('AWS::KMS::Key').flatMap(([, { Properties }]) =>
-    (Properties.KeyPolicy.Statement as readonly (Statement & { Principal: { Service?: string } })[]).filter(
-      ({ Principal }) => Principal.Service === 'cloudwatch.amazonaws.com',
-    ),
-  );
-  expect(alarms).toHaveLength(1);
-  const asked = (account: string): boolean =>
-    isAllowed(
-      { action: 'kms:Decrypt', resource: '"*"', context: { 'aws:SourceAccount': [account] } },
-      alarms,
-    );
-  expect([asked('111122223333'), asked('999999999999')]).toEqual([true, false]);
 });

@@ -20,6 +20,4 @@ export const WILDCARDS: readonly Wildcard[] = [
   [['ssm:GetParameter'], /\/(?:Requeue|Notices)ProgramRoleDefaultPolicy/, 'Tokens of groups below one path.'],
   [['s3:PutObject'], /\/RollupProgramRoleDefaultPolicy/, 'New objects below one path of one bucket.'],
   [TRACES, /ProgramRoleDefaultPolicy/, 'Traces have no resources.'],
-  [['kms:*'], /\/OperatorsKey/, 'A key’s own policy: the account administers it, and "*" is the key itself.'],
-  [['kms:Decrypt', 'kms:GenerateDataKey'], /\/OperatorsKey/, 'A key’s own policy, for CloudWatch alone.'],
 ];

@@ -103,7 +103,6 @@ test('a relay answers what the service says, is healthy, counts, logs, tells no 
       Requests: [PROVING_JOBS + 3],
       Admitted: [PROVING_JOBS + 1],
       Rejected: [2],
-      FallbackAnswers: [0],
     },
   });
   for (const text of [stdout, stderr, metrics, service.bodies]) {

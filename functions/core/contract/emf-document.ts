@@ -16,7 +16,11 @@ export interface Metric {
 /** The format's own bound on the values of one metric. */
 export const VALUES_MAX = 100;
 
-/** @param measured - a metric without values is left out; undefined: nothing to write */
+/**
+ * Leaves out metrics without a value other than zero: CloudWatch bills each hour in which a metric is written.
+ *
+ * @returns undefined if none is left
+ */
 export function emfLine(
   deployment: string,
   atMs: number,
@@ -25,8 +29,8 @@ export function emfLine(
   const metrics: { readonly Name: string; readonly Unit: string }[] = [];
   const values: Record<string, number | readonly number[]> = {};
   for (const [{ name, unit }, all] of measured) {
-    const [first, ...others] = spread(all.filter(Number.isFinite));
-    if (first === undefined) continue;
+    const [first = 0, ...others] = spread(all.filter(Number.isFinite));
+    if (first === 0 && others.every((value) => value === 0)) continue;
     metrics.push({ Name: name, Unit: unit });
     values[name] = others.length === 0 ? first : [first, ...others];
   }

@@ -39,6 +39,7 @@ function costText({ question, totals, lines, prices }: Estimate, screen: Screen)
   const { jobsPerMonth, batch, rollupBatch, region, visits = 0 } = question;
   const parts = [
     ['always', 'Always, a month', 1],
+    ['busy', 'While jobs come, 220 hours a month', 1],
     ['console', `Console, ${counted(visits)} visits a month`, 1],
     ['admission', 'Admission, per million jobs', MILLION],
     ['usage', 'Usage, per million jobs', MILLION],
@@ -51,6 +52,7 @@ function costText({ question, totals, lines, prices }: Estimate, screen: Screen)
   });
   const sums = [
     ['Idle, a month', totals.idlePerMonth],
+    ['While jobs come, a month', totals.busyPerMonth],
     ...(visits === 0 ? [] : ([['Console, a month', totals.consolePerMonth]] as const)),
     ['Per million admissions and their settlement', totals.admissionsPerMillion],
     ['Per million jobs with everything that follows', totals.allPerMillion],

@@ -16,7 +16,7 @@ export interface CostInput {
   readonly natGateways: number;
 }
 
-type CostPart = 'always' | 'console' | 'admission' | 'usage' | 'kept';
+type CostPart = 'always' | 'busy' | 'console' | 'admission' | 'usage' | 'kept';
 
 const HOURS = 730;
 const MINUTES = HOURS * 60;
@@ -63,8 +63,8 @@ const ITEM_BYTES = 100;
 const READS_PER_BATCH = 1;
 /** An item of the log of counters: its frame, and each counter that a batch of the stream changed, compressed. */
 const COUNTER_LOG = { bytes: 180, perCounter: 20, countersMax: 300 } as const;
-/** Bytes with CloudWatch's overhead: a decision, metrics of a call, metrics of a relay per minute. */
-const LOG_LINE = { decision: 356, call: 426, relay: 2_026 } as const;
+/** Bytes with CloudWatch's overhead: a decision, metrics of a call, metrics of a relay per minute, without and with jobs. */
+const LOG_LINE = { decision: 356, call: 426, quietRelay: 225, relay: 2_026 } as const;
 /** Logs are kept 30 days, compressed. */
 const LOGS_STORED = 0.15 * (30 / DAYS);
 /** An admission request with its variables; responses to the router and to webhooks. */
@@ -106,7 +106,8 @@ export function expectedBatches(jobsPerMonth: number, relays: number) {
 export function estimate(question: CostInput) {
   const prices: Prices = PRICES[question.region];
   const quantities: Readonly<Record<CostPart, readonly Quantity[]>> = {
-    ...{ always: alwaysQuantities(question), console: visitQuantities(question) },
+    ...{ always: alwaysQuantities(question), busy: busyQuantities(question) },
+    console: visitQuantities(question),
     ...jobQuantities(question),
   };
   const lines = Object.entries(quantities).flatMap(([part, rows]) =>
@@ -119,13 +120,13 @@ export function estimate(question: CostInput) {
   const sum = (...parts: readonly CostPart[]): number =>
     lines.filter((line) => parts.includes(line.part)).reduce((total, { usd }) => total + usd, 0);
   const perJob = sum('admission', 'usage', 'kept');
-  const [idlePerMonth, consolePerMonth] = [sum('always'), sum('console')];
   const totals = {
-    idlePerMonth,
-    consolePerMonth,
+    idlePerMonth: sum('always'),
+    busyPerMonth: sum('busy'),
+    consolePerMonth: sum('console'),
     admissionsPerMillion: sum('admission') * MILLION,
     allPerMillion: perJob * MILLION,
-    perMonth: idlePerMonth + consolePerMonth + perJob * question.jobsPerMonth,
+    perMonth: sum('always', 'busy', 'console') + perJob * question.jobsPerMonth,
   };
   return { question, totals, lines, prices };
 }
@@ -148,7 +149,7 @@ function alwaysQuantities(question: CostInput): readonly Quantity[] {
     scheduled.reduce((total, program) => total + program.starts * of(program), 0);
   const starts = sum(() => 1);
   const heartbeats = watchdog ? relays * HEARTBEATS_PER_MINUTE * MINUTES : 0;
-  const logGb = (relays * MINUTES * LOG_LINE.relay + starts * LOG_LINE.call) / GIGA;
+  const logGb = (relays * MINUTES * LOG_LINE.quietRelay + starts * LOG_LINE.call) / GIGA;
   const monitoring = monitoringOf(question);
   const addresses = natGateways === 0 ? relays : natGateways;
   return [
@@ -160,6 +161,7 @@ function alwaysQuantities(question: CostInput): readonly Quantity[] {
     ['Custom metrics', monitoring.customMetrics, 'metric'],
     ['Metrics that alarms look at', monitoring.alarmMetrics, 'alarm'],
     ['Composite alarms', monitoring.compositeAlarms, 'compositeAlarm'],
+    ['Dashboards', monitoring.dashboards, 'dashboard'],
     ['Scheduled functions, duration', sum(gbSeconds), 'lambdaDuration'],
     ['Scheduled functions, requests', starts, 'lambdaRequest'],
     ['Scheduled functions, starts', starts, 'scheduledStart'],
@@ -167,9 +169,17 @@ function alwaysQuantities(question: CostInput): readonly Quantity[] {
     ['Scheduled functions, reads', sum(({ reads }) => reads), 'readUnit'],
     ['Logs ingested', logGb, 'logIngestion'],
     ['Logs stored', logGb * LOGS_STORED, 'logStorage'],
-    // The on-call topic has its own key, because CloudWatch may not use the account's.
-    ['KMS keys', 1, 'customerKey'],
     ['KMS requests', (KEY_REQUESTS_PER_HOUR + (watchdog ? 12 : 0)) * HOURS, 'keyRequest'],
+  ];
+}
+
+/** CloudWatch bills each hour in which a metric is written. */
+function busyQuantities(question: CostInput): readonly Quantity[] {
+  const hours = question.jobsPerMonth > 0 ? BUSY_SECONDS / 3_600 : 0;
+  const logGb = (question.relays * hours * 60 * (LOG_LINE.relay - LOG_LINE.quietRelay)) / GIGA;
+  return [
+    ['Other custom metrics', (monitoringOf(question).hourlyMetrics * hours) / HOURS, 'metric'],
+    ['Logs of relays ingested', logGb, 'logIngestion'],
   ];
 }
 

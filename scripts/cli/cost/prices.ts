@@ -32,10 +32,10 @@ const US_EAST_1 = {
   dataOut: price(0.09, 1, 'GB', 'ec2/pricing/on-demand/'),
   metric: price(0.3, 1, 'metrics', 'cloudwatch/pricing/'),
   alarm: price(0.1, 1, 'alarms', 'cloudwatch/pricing/'),
+  dashboard: price(3, 1, 'dashboards', 'cloudwatch/pricing/'),
   compositeAlarm: price(0.5, 1, 'alarms', 'cloudwatch/pricing/'),
   logIngestion: price(0.5, 1, 'GB', 'cloudwatch/pricing/'),
   logStorage: price(0.03, 1, 'GB-month', 'cloudwatch/pricing/'),
-  customerKey: price(1, 1, 'keys', 'kms/pricing/'),
   keyRequest: price(0.03, 10_000, 'requests', 'kms/pricing/'),
   /** Price of Scheduler and custom events. Schedules of rules have no listed price: this is an upper bound. */
   scheduledStart: price(1, MILLION, 'starts', 'eventbridge/pricing/'),

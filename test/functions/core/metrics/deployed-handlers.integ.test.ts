@@ -10,7 +10,9 @@ import type { GitLabJob } from '../../../../functions/core/gitlab/gitlab.ts';
 import { hintText } from '../../../../functions/core/job-ends/webhook-hints.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import { inboxItem, recordItem } from '../../../../functions/core/ledger/items.ts';
+import { deployedMetrics } from '../../../../functions/core/metrics.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
+import type { Item } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
 import { emfProblems, measuredOf } from '../../../support/emf-spec.ts';
 import { importFor } from '../../../support/import-for.ts';
@@ -179,32 +181,38 @@ test('the stream: how many jobs ended, how long ago, and reports that cannot be'
   expect(lag?.[0]).toBeGreaterThanOrEqual(30);
 });
 
-test('the sweep: all its numbers, also when they are zero', async () => {
+test('the sweep: each number but zeros', async () => {
   const { handler } = await importFor<typeof import('../../../../functions/sweep/handler.ts')>(
     import.meta.url,
     'functions/sweep/handler.ts',
   );
   await handler();
+  expect(linesSaid()).toEqual([]);
+  const { measureSweepReport, newTally } = await import('../../../../functions/sweep/run.ts');
+  const report = { ...newTally(), live: 4, oldestDueAgeMs: 9_000, gitlabSilent: true, settled: 2 };
+  measureSweepReport(
+    { ...report, admittedYetFailed: [7], unadmitted: 3, outOfScope: 1, ran: 5 },
+    deployedMetrics(DEPLOYMENT, { clock: systemClock }),
+  );
   expect(measuredBy()).toEqual({
-    LiveHolds: [0],
-    OldestDueAgeSeconds: [0],
-    GitLabSilent: [0],
-    HealedBySweep: [0],
-    AdmittedYetFailed: [0],
-    BypassJobs: [0],
-    OutOfScopeJobs: [0],
-    RanJobs: [0],
+    ...{ LiveHolds: [4], OldestDueAgeSeconds: [9], GitLabSilent: [1], HealedBySweep: [2] },
+    ...{ AdmittedYetFailed: [1], BypassJobs: [3], OutOfScopeJobs: [1], RanJobs: [5] },
   });
 });
 
-test('the check for drift: how many counters drift, and the prices it was deployed with are noted', async () => {
+test('the recount: nothing unless counters drift or it is late, and the prices it was deployed with are noted', async () => {
   const { handler } = await importFor<typeof import('../../../../functions/drift/handler.ts')>(
     import.meta.url,
     'functions/drift/handler.ts',
   );
   await handler();
   expect(said.join('')).toMatch(/prices noted.*"policyVersion":"metrics"/);
-  expect(measuredBy()).toEqual({ DriftedCounters: [0, 0] });
+  expect(linesSaid()).toEqual([]);
+  const { pk, sk } = ledgerKeys(INSTANCE).recountOutcome;
+  const outcome: Item = { pk: { S: pk }, sk: { S: sk }, at: { N: '0' }, ul: { N: '0' }, re: { N: '1' } };
+  services.stored.push(outcome);
+  await handler();
+  expect(measuredBy()).toEqual({ DriftedCounters: [0, 1] });
 });
 
 test('the doctor: what no other alarm tells of', async () => {
@@ -234,7 +242,7 @@ test('the directory: how old it is', async () => {
     'functions/directory-sync/handler.ts',
   );
   await handler();
-  expect(measuredBy()).toEqual({ DirectoryAgeSeconds: [0] });
+  expect(measuredBy()).toEqual({ DirectoryAgeSeconds: [1] });
 });
 
 test('every metric in the names of the functions is written by one of them, and no other', () => {

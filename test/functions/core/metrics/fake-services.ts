@@ -66,8 +66,9 @@ export function startFakeServices(secret: string, failOnce: Failure[]): Promise<
 
 /** What is stored under the keys, or nothing, in the shape of whatever was asked. */
 function found(body: string, stored: FakeServices['stored']): object {
-  const { RequestItems: asked } = JSON.parse(body);
-  if (asked === undefined) return { Items: [], Count: 0, ScannedCount: 0 };
+  const { RequestItems: asked, Key: key } = JSON.parse(body);
+  const Item = stored.find(({ pk, sk }) => pk?.S === key?.pk.S && sk?.S === key?.sk.S);
+  if (asked === undefined) return { Item, Items: [], Count: 0, ScannedCount: 0 };
   return {
     Responses: Object.fromEntries(
       Object.keys(asked).map((table) => [table, stored.filter(({ pk }) => body.includes(`"${pk?.S}"`))]),

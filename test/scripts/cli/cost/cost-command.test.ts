@@ -26,10 +26,11 @@ test('sums are made of the lines, and every line of a quantity and a price with 
     expect(price.readOn).toMatch(/^20\d\d-\d\d-\d\d$/);
   }
   expect(totals.idlePerMonth).toBeCloseTo(sum('always'), 9);
+  expect(totals.busyPerMonth).toBeCloseTo(sum('busy'), 9);
   expect(totals.consolePerMonth).toBeCloseTo(sum('console'), 9);
   expect(totals.admissionsPerMillion).toBeCloseTo(sum('admission') * 1e6, 6);
   expect(totals.allPerMillion).toBeCloseTo(sum('admission', 'usage', 'kept') * 1e6, 6);
-  expect(totals.perMonth).toBeCloseTo(sum('always', 'console') + totals.allPerMillion, 6);
+  expect(totals.perMonth).toBeCloseTo(sum('always', 'busy', 'console') + totals.allPerMillion, 6);
 });
 
 test.each([
