@@ -58,16 +58,15 @@ const PLAIN = /^((?:[\w.:@-]*\/)*)(\*\*\/)?([\w.:@*-]*)$/;
 
 function matchPlain(pattern: string): Wildcard['matches'] | undefined {
   const [, folders, anyDepth, last = ''] = PLAIN.exec(pattern) ?? [];
-  if (folders === undefined) return undefined;
-  if (last === '**' && folders === '') return () => true;
+  if (folders === undefined || (anyDepth !== undefined && last === '')) return undefined;
   if (last === '**') return (text) => text.startsWith(folders) || text === folders.slice(0, -1);
-  if (last.includes('**') || (anyDepth !== undefined && last === '')) return undefined;
+  if (last.includes('**')) return undefined;
   const [head = '', ...pieces] = last.split('*');
   const tail = pieces.pop();
   return (text) => {
     const start = text.lastIndexOf('/') + 1;
-    if (!text.startsWith(folders) || (anyDepth === undefined && start !== folders.length)) return false;
-    if (!text.startsWith(head, start)) return false;
+    if (anyDepth === undefined && start !== folders.length) return false;
+    if (!text.startsWith(folders) || !text.startsWith(head, start)) return false;
     let at = start + head.length;
     for (const piece of pieces) {
       const found = text.indexOf(piece, at);

@@ -60,34 +60,27 @@ function evaluation(count: number, others = 0): () => unknown {
   return () => evaluate(newRequest(), using);
 }
 
+const ACME = 'registry.example.com/acme/';
+
 /** Ten image rules, and the same decisions by `startsWith` alone. Each call has an image that was never seen before. */
 function imageTests() {
   const allowed = Array.from({ length: 10 }, (_, at) => [`registry.example.com/team-${at}/`, ACME]);
-  const rules = allowed.map((prefixes, at) => ({
-    ...{ id: `image-${at}`, kind: 'image', mode: 'enforce' },
-    allow: prefixes.map((each) => `${each}**/*:*`),
-  }));
+  const allow = (prefixes: readonly string[]) => prefixes.map((each) => `${each}**/*:*`);
+  const base = { kind: 'image', mode: 'enforce' };
+  const rules = allowed.map((prefixes, at) => ({ ...base, id: `image-${at}`, allow: allow(prefixes) }));
   const { policy } = benchRules(1, rules);
   const checks = policy.rules.flatMap((rule) => (rule.stateless ? [rule.check] : []));
   const job = checkedJobOf(benchRequest(1, 0), { policy, nowMs: NOW_MS });
   let images = 0;
-  const nextRequest = () => ({ ...job.request, image: `${ACME}build/node:${++images}` });
-  const refuses = (): never => {
-    throw new Error('an allowed image was refused');
+  const test = (isAllowed: (checked: typeof job, image: string) => boolean) => () => {
+    const image = `${ACME}build/node:${++images}`;
+    if (!isAllowed({ ...job, request: { ...job.request, image } }, image)) throw new Error('image refused');
   };
   return {
-    rules: () => {
-      const checked = { ...job, request: nextRequest() };
-      if (checks.some((check) => check(checked).length > 0)) refuses();
-    },
-    prefixes: () => {
-      const { request } = { ...job, request: nextRequest() };
-      if (!allowed.every((prefixes) => prefixes.some((each) => request.image.startsWith(each)))) refuses();
-    },
+    rules: test((checked) => checks.every((check) => check(checked).length === 0)),
+    prefixes: test((_, image) => allowed.every((list) => list.some((each) => image.startsWith(each)))),
   };
 }
-
-const ACME = 'registry.example.com/acme/';
 
 /** @returns a function that measures the time of one call, divided by `parts`. */
 const timed =
