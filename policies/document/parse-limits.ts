@@ -18,7 +18,7 @@ import {
   readThresholds,
 } from './parse-limit.ts';
 import { readWildcard } from './parse-match.ts';
-import { type DocumentProblem, type ParseResult, Reading } from './reading.ts';
+import { type DocumentProblem, type ParseResult, Reading, type ReadingOptions } from './reading.ts';
 
 /** A bound for memory; limit sets from the table are larger, but come one root group at a time. */
 const LIMITS_MAX = 100_000;
@@ -43,19 +43,24 @@ export function parseLimits(
   version: string,
   policy: Policy,
   directory?: Directory,
+  options?: Pick<ReadingOptions, 'carriesUnknown'>,
 ): ParseResult<LimitSet, DocumentProblem> {
-  const reading = Reading.of(document);
+  const reading = Reading.of(document, options);
   const limits = readLimitSet(reading, version, policy);
   if (limits !== undefined) checkCounters(reading.at('limits'), limits, directory);
   return reading.result(limits);
 }
 
+/** A document that was published, perhaps by a newer version. */
+export const STORED = { carriesUnknown: true } as const;
+
+/** One chunk of a published document. */
 export function parseLimitsPart(
   document: unknown,
   version: string,
   policy: Policy,
 ): ParseResult<LimitSet, DocumentProblem> {
-  const reading = Reading.of(document);
+  const reading = Reading.of(document, STORED);
   return reading.result(readLimitSet(reading, version, policy));
 }
 

@@ -12,6 +12,13 @@ type Found<Needed, Optional> = { readonly [Name in keyof Needed]: Value<Needed[N
 export const documentKey = (name: string): string =>
   name.replace(/(?:Ms|Seconds|Percent|Id)$/, '').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+export interface ReadingOptions {
+  /** The document was accepted before, so that slow checks are skipped. */
+  readonly wasAccepted?: boolean;
+  /** A newer version may have written it: keys of its own are left alone. */
+  readonly carriesUnknown?: boolean;
+}
+
 /**
  * One value of an unknown document and where it stands. Reading a wrong value notes the problem and gives `undefined`,
  * so that one pass finds every problem. Callers may go on with a default: a document with problems is never used.
@@ -19,19 +26,23 @@ export const documentKey = (name: string): string =>
 export class Reading {
   readonly value: unknown;
   readonly path: DocumentPath;
-  /** The document was accepted before, so that slow checks are skipped. */
-  readonly wasAccepted: boolean;
+  readonly options: ReadingOptions;
   readonly problems: DocumentProblem[];
 
-  private constructor(value: unknown, path: DocumentPath, problems: DocumentProblem[], wasAccepted: boolean) {
+  private constructor(
+    value: unknown,
+    path: DocumentPath,
+    problems: DocumentProblem[],
+    options: ReadingOptions,
+  ) {
     this.value = value;
     this.path = path;
     this.problems = problems;
-    this.wasAccepted = wasAccepted;
+    this.options = options;
   }
 
-  static of(document: unknown, { wasAccepted = false } = {}): Reading {
-    return new Reading(document, [], [], wasAccepted);
+  static of(document: unknown, options: ReadingOptions = {}): Reading {
+    return new Reading(document, [], [], options);
   }
 
   result<Value>(value: Value | undefined): ParseResult<Value, DocumentProblem> {
@@ -64,7 +75,7 @@ export class Reading {
   /** The value under a key; a missing one is read as absent. Only own keys count: `__proto__` is a key like any other. */
   at(key: string): Reading {
     const value = isRecord(this.value) && Object.hasOwn(this.value, key) ? this.value[key] : undefined;
-    return new Reading(value, [...this.path, key], this.problems, this.wasAccepted);
+    return new Reading(value, [...this.path, key], this.problems, this.options);
   }
 
   optional<Value>(key: string, read: Read<Value>): Value | undefined {
@@ -105,7 +116,7 @@ export class Reading {
       this.expected(`an object with ${keys.join(', ')}`);
       return false;
     }
-    for (const key of this.keys) {
+    for (const key of this.options.carriesUnknown ? [] : this.keys) {
       if (keys.includes(key)) continue;
       const guess = closest(key, keys);
       const hint = guess === undefined ? `expected one of ${keys.join(', ')}` : `did you mean ${guess}?`;
@@ -127,7 +138,7 @@ export class Reading {
     // `from` visits holes, too, which no document has but a caller's value may.
     return Array.from(
       this.value,
-      (entry: unknown, index) => new Reading(entry, [...this.path, index], this.problems, this.wasAccepted),
+      (entry: unknown, index) => new Reading(entry, [...this.path, index], this.problems, this.options),
     );
   }
 

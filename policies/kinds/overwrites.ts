@@ -64,7 +64,7 @@ function readSetting(reading: Reading, name: OverwriteName, isAnchored: boolean)
   if (pattern === undefined) return undefined;
   const wanted = isAnchored ? `^(?:${pattern})$` : pattern;
   // The pattern itself is checked, too: a bracket in it could close the one around it.
-  for (const each of reading.wasAccepted ? [] : new Set([pattern, wanted])) {
+  for (const each of reading.options.wasAccepted ? [] : new Set([pattern, wanted])) {
     const compiled = compileRegex(each);
     if (!compiled.ok) return reading.refuse(`'${pattern}' ${compiled.problem}`);
   }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { readWholeDirectory } from '../../functions/core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import type { Directory } from '../../policies/directory.ts';
-import { parseLimits } from '../../policies/document/parse-limits.ts';
+import { parseLimits, STORED } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/reading.ts';
 import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import type { TerminalIo } from '../terminal/command.ts';
@@ -68,7 +68,7 @@ export async function openRulesInForce(
   const live = flags.limits === undefined && limits !== undefined ? await readLiveSet(limits) : undefined;
   if (live === undefined) return { policy, directory, limits: readLimits(files.limits, policy, directory) };
   const { set } = live.pointer;
-  const parsed = parseLimits(live.document, set, policy, directory);
+  const parsed = parseLimits(live.document, set, policy, directory, STORED);
   if (!parsed.ok) throw new DocumentError(parsed.problems.map((each) => `set ${set}: ${problemText(each)}`));
   return { policy, directory, limits: parsed.value };
 }

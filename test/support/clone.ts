@@ -1,7 +1,7 @@
-/** The project as someone clones it: no books, no tokens, in a folder with a space in its name. */
-import { spawn } from 'node:child_process';
+/** The project as someone clones it: no ledger, no tokens, in a folder with a space in its name. */
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,16 +11,21 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = ['policies', 'functions', 'relay', 'cdk', 'scripts', 'docs', 'README.md'];
 const PACKAGES = ['package.json', 'package-lock.json', '.npmrc', 'tsconfig.json'];
 
-export function cloneHere() {
+/** @param commit - instead of the files as they are here; it uses the packages of this version if its lock file is the same */
+export function cloneHere(commit?: string) {
   const parent = mkdtempSync(join(tmpdir(), 'tollgate-clone-'));
   const folder = join(parent, 'my tollgate');
   mkdirSync(folder);
-  for (const part of [...PARTS, ...PACKAGES])
-    cpSync(join(ROOT, part), join(folder, part), {
-      recursive: true,
-      filter: (path) => !/\/(cdk\.out|node_modules)$/.test(path),
+  if (commit === undefined) copyHere(folder);
+  else {
+    const archive = execFileSync('git', ['archive', commit, ...PARTS, ...PACKAGES], {
+      cwd: ROOT,
+      maxBuffer: 2 ** 28,
     });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  }
+  const [lock, ours] = [folder, ROOT].map((each) => readFileSync(join(each, 'package-lock.json'), 'utf8'));
+  if (lock === ours) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return {
     folder,
     /** Runs a line of shell in it, as a person types it. */
@@ -42,4 +47,12 @@ export function cloneHere() {
     },
     [Symbol.dispose]: () => rmSync(parent, { recursive: true, force: true }),
   };
+}
+
+function copyHere(folder: string): void {
+  for (const part of [...PARTS, ...PACKAGES])
+    cpSync(join(ROOT, part), join(folder, part), {
+      recursive: true,
+      filter: (path) => !/\/(cdk\.out|node_modules)$/.test(path),
+    });
 }

@@ -53,9 +53,10 @@ export function splitLimits(
       chunk[list] ??= [];
       chunk[list].push(entry);
     }
-  const { fiscal_start, thresholds, personal_default, group_defaults } = document;
+  const { fiscal_start, thresholds } = document;
   const fiscal = withoutAbsent({ fiscal_start, thresholds });
-  const own = { ...fiscal, ...shared, ...withoutAbsent({ personal_default, group_defaults }) };
+  const others = Object.entries(document).filter(([key]) => !PLACED.some((list) => list === key));
+  const own = { ...Object.fromEntries(others), ...shared };
   const roots = [...byRoot.keys()].sort((a, b) => a - b);
   const bodies: [string, unknown][] = [
     [SHARED, { change, roots, homes, document: own }],

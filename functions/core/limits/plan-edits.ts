@@ -1,7 +1,7 @@
 /** Computes the effect of edits on a set: the document, the changes, and what must be confirmed. Writes nothing. */
 
 import type { Directory } from '../../../policies/directory.ts';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { parseLimits, STORED } from '../../../policies/document/parse-limits.ts';
 import { isCap } from '../../../policies/limits/cap.ts';
 import type { Limit } from '../../../policies/limits/limit.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
@@ -45,7 +45,7 @@ export function plan(
     reaches: (above, subject) => groupsAbove(subject, directory).includes(above),
   });
   if (!edited.ok) return edited;
-  const parsed = parseLimits(edited.document, '', policy, directory);
+  const parsed = parseLimits(edited.document, '', policy, directory, STORED);
   if (!parsed.ok) return { ok: false, problems: parsed.problems.map(edited.atEdit) } as const;
   const limits = parsed.value;
   const between = { from: before.limits, to: limits, directory, nowMs };

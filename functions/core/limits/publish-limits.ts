@@ -1,7 +1,7 @@
 /** An edit of the limits: validated as a whole, written as chunks, made live by one conditional write of the pointer, logged forever. */
 
 import type { Directory } from '../../../policies/directory.ts';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { parseLimits, STORED } from '../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, isRecord } from '../../../policies/document/reading.ts';
 import type { LimitSet } from '../../../policies/limits/limits.ts';
 import type { Policy } from '../../../policies/policy.ts';
@@ -55,7 +55,7 @@ export async function publishLimits(
   },
 ): Promise<PublishOutcome> {
   const { table, policy, directory, packed = NO_LIMITS } = deps;
-  const valid = parseLimits(document, '', policy, directory);
+  const valid = parseLimits(document, '', policy, directory, STORED);
   if (!valid.ok || !isRecord(document))
     return { outcome: 'invalid', problems: valid.ok ? [] : valid.problems };
   const { base } = change;

@@ -8,7 +8,7 @@ import type { LimitChange } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { publishLimits, readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
 import type { Directory } from '../../../policies/directory.ts';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
+import { parseLimits, STORED } from '../../../policies/document/parse-limits.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
@@ -102,7 +102,7 @@ counters for one job, or limits that would reject the jobs that deploy. Run it b
     }));
     if (live === undefined) return print(io, flags, { live: null }, () => `${NOTHING_LIVE}\n`);
     const { set } = live.pointer;
-    const parsed = parseLimits(live.document, set, policy, directory);
+    const parsed = parseLimits(live.document, set, policy, directory, STORED);
     const problems = parsed.ok
       ? selfLockout(policy, parsed.value, directory, io.nowMs())
       : parsed.problems.map(problemText);
@@ -156,7 +156,9 @@ changes nothing. If a limit grows by more than half, another person has to appro
       const named = flags.base ?? baseIn(yaml.text) ?? live?.set;
       const base = named === NONE ? undefined : named;
       if (live?.set !== base) return printStale(base, live, table, json, io);
-      const before = live && parseLimits((await readLimitSet(live.set, table)).document, live.set, policy);
+      const before =
+        live &&
+        parseLimits((await readLimitSet(live.set, table)).document, live.set, policy, undefined, STORED);
       // Undefined: no set is live, or this policy cannot read it.
       const changes = before?.ok
         ? changeRows({ from: before.value, to: limits, directory, nowMs: io.nowMs() })

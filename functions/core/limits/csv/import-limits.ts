@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Directory, pathKey } from '../../../../policies/directory.ts';
-import { parseLimits } from '../../../../policies/document/parse-limits.ts';
+import { parseLimits, STORED } from '../../../../policies/document/parse-limits.ts';
 import { type DocumentProblem, problemText } from '../../../../policies/document/reading.ts';
 import { readWrittenDay } from '../../../../policies/document/written.ts';
 import {
@@ -292,7 +292,7 @@ export function importLimits(rows: readonly CsvRow[], options: ImportOptions) {
   const next: Record<string, unknown> = { ...document };
   for (const [list, entries] of lines)
     if (entries.length > 0 || next[list] !== undefined) next[list] = entries.map(({ entry }) => entry);
-  const parsed = parseLimits(next, '', policy, directory);
+  const parsed = parseLimits(next, '', policy, directory, STORED);
   if (!parsed.ok) return refused(inLines(parsed.problems, lines));
   const unnamed = placed.filter((each) => !named.has(each));
   return {

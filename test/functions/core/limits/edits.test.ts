@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { editDocument } from '../../../../functions/core/limits/edit-document.ts';
 import type { LimitEdit, ScaleLimits } from '../../../../functions/core/limits/edit-model.ts';
 import type { LimitEditsDeps } from '../../../../functions/core/limits/limit-reads.ts';
+import { publishLimits } from '../../../../functions/core/limits/publish-limits.ts';
 import type { LimitSet } from '../../../../policies/limits/limits.ts';
+import { aDirectory, aPolicy, NOW_MS } from '../../../policies/documents.ts';
 import { aDesk, type TestDesk } from './desk.ts';
 
 /** 900 a month on acme, as Berlin counts months; the groups below have no budget, `group/200` nobody above it has one. */
@@ -25,6 +27,23 @@ async function liveAfter({ limitEdits, by }: TestDesk, edit: LimitEdit): Promise
 
 const isoOf = (atMs: number | undefined): string | undefined =>
   atMs === undefined ? undefined : new Date(atMs).toISOString();
+
+test('a field that a newer version wrote stays through the edits of this one', async () => {
+  const made = aDesk();
+  const onAcme = { on: { group: 100 }, money: 900, per: 'month', lane: 'merge requests' };
+  const document = { limits: [onAcme], lanes: { 'merge requests': 60 } };
+  const change = { actor: 'newer', why: 'a lane', source: 'test', atMs: NOW_MS };
+  await publishLimits(document, change, { table: made.table, policy: aPolicy(), directory: aDirectory });
+  const limits = await liveAfter(made, {
+    ...{ kind: 'set', subject: 'group/100', limit: 'money-month', amount: 800 },
+    thresholds: ['forecast 100'],
+  });
+  expect(limits.bySubject.get('group/100')).toMatchObject([{ id: 'money-month' }]);
+  expect((await made.limitEdits.live())?.document).toMatchObject({
+    limits: [{ money: 800, lane: 'merge requests' }],
+    lanes: { 'merge requests': 60 },
+  });
+});
 
 test('a freeze ends with its last day in the zone of the deployment', async () => {
   const limits = await liveAfter(await inBerlin({ zone: 'Europe/Berlin' }), {
