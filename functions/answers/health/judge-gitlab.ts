@@ -141,15 +141,16 @@ export const GITLAB_CHECKS: HealthChecks = {
   }),
 };
 
-const judgeController = checked('controller', ({ state, hasScope }) => {
+const judgeController = checked('controller', ({ state, hasScope, others }) => {
   if (!hasScope)
     return problem(
       'the controller has no scope: GitLab asks about no job',
       'tollgate gitlab setup, or glab runner-controller scope create <id> --instance',
     );
-  if (state === 'enabled') return ok('enabled: GitLab asks and obeys');
+  const more = others.length === 0 ? '' : `; it obeys ${others.join(', ')} too`;
+  if (state === 'enabled') return ok(`enabled: GitLab asks and obeys${more}`);
   return warning(
-    state === 'dry_run' ? 'in dry run: GitLab asks and runs every job' : 'disabled: GitLab does not ask',
+    `${state === 'dry_run' ? 'in dry run: GitLab asks and runs every job' : 'disabled: GitLab does not ask'}${more}`,
     'tollgate controller enable, once tollgate controller status shows what it would do',
   );
 });

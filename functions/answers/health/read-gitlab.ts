@@ -134,13 +134,21 @@ async function readController(wanted: number | undefined, gitlab: GitLabAdminist
   return {
     controller: hasScope.known
       ? read(controller, ({ id, state, connected }) => ({
-          ...{ id, state, hasScope: hasScope.value },
+          ...{ id, state, hasScope: hasScope.value, others: othersEnabled(ours, id) },
           ...withoutAbsent({ connected }),
         }))
       : hasScope,
     controllerTokens: read(tokens, (found) => found.map(({ createdAtMs }) => ({ createdAtMs }))),
   };
 }
+
+/** GitLab asks all enabled controllers, and runs a job that all of them admit. @returns their ids and names */
+export const othersEnabled = (controllers: readonly AdminController[], ours: number): readonly string[] =>
+  controllers.flatMap(({ id, description, state }) =>
+    id !== ours && state === 'enabled' && description !== CANARY_DESCRIPTION
+      ? [`${id} "${description}"`]
+      : [],
+  );
 
 function controllerMissing(id: number | undefined, ours: readonly AdminController[]): Unread {
   const there = ours.map((each) => `${each.id} "${each.description}" ${each.state}`).join(', ');

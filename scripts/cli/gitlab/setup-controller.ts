@@ -1,3 +1,4 @@
+import { othersEnabled } from '../../../functions/answers/health/read-gitlab.ts';
 import type {
   AdminController,
   ControllerToken,
@@ -11,6 +12,13 @@ export async function setUpController(setup: Setup, lines: SetupLines): Promise<
   const found = await findController(setup, lines);
   if (found !== undefined) {
     lines.add('controller', 'right', `controller ${found.id} "${name}" is ${found.state}`);
+    const others = othersEnabled(lines.need('controller', await gitlab.controllers()), found.id);
+    for (const other of others)
+      lines.add(
+        'controller',
+        'right',
+        `controller ${other} is enabled: jobs start only if it admits them, too`,
+      );
     return found;
   }
   if (!setup.mayChange) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ItemTable } from '../../../../functions/core/store/operation.ts';
 import * as names from '../../../../functions/names.ts';
 import type { InstanceSettings } from '../../../../scripts/local/gitlab/instance.ts';
-import { aSetUp, type LookOptions, type SetUp } from './set-up.ts';
+import { aSetUp, type LookOptions, type SetUp, TOKEN } from './set-up.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -152,6 +152,21 @@ test('a set-up that holds has nothing to tell, nor one without anything but its 
   expect(await notOk(setUp)).toEqual([]);
   expect(await setUp.look()).toMatchObject({ problems: 0, findings: { length: 19 } });
   expect(await notOk(await aSetUp({}, '18.9'), { deployed: { descriptorsVersion: '18.9' } })).toEqual([]);
+});
+
+test('other controllers whose answers GitLab obeys are named', async () => {
+  const setUp = await aSetUp();
+  const body = JSON.stringify({ description: 'policy bot', state: 'enabled' });
+  const headers = { 'private-token': TOKEN, 'content-type': 'application/json' };
+  await setUp.local.fetch('https://gitlab.example.com/api/v4/runner_controllers', {
+    method: 'POST',
+    headers,
+    body,
+  });
+  const { findings } = await setUp.look({ controllerId: 7 });
+  expect(findings.find(({ about }) => about === 'controller')?.text).toBe(
+    'enabled: GitLab asks and obeys; it obeys 8 "policy bot" too',
+  );
 });
 
 test('a GitLab that does not answer is unknown in all it would say: how long the sweep has heard nothing is the finding', async () => {

@@ -55,7 +55,7 @@ const HEALTHY: HealthEvidence = {
   accessToken: known({ active: true }),
   gitlabVersion: known('19.4.1-ee'),
   licence: known({ plan: 'ultimate', expired: false }),
-  controller: known({ id: 7, state: 'enabled', hasScope: true, connected: true }),
+  controller: known({ id: 7, state: 'enabled', hasScope: true, others: [], connected: true }),
   controllerTokens: known([{ createdAtMs: NOW - 24 * HOUR }]),
   webhooks: known({ groups: 2, unread: 0, broken: [] }),
   gitlabAheadMs: known(300),
@@ -70,7 +70,7 @@ const recount = (change: object) => ({
   recount: known({ recountedAtMs: NOW - HOUR, records: 9, drifting: [], unlisted: 0, ...change }),
 });
 const controller = (change: object) => ({
-  controller: known({ id: 7, state: 'enabled' as const, hasScope: true, ...change }),
+  controller: known({ id: 7, state: 'enabled' as const, hasScope: true, others: [], ...change }),
 });
 const scope = (readAtMs: number) => ({
   scope: known({ controllerId: 7, state: 'enabled' as const, readAtMs, runners: new Map() }),

@@ -96,6 +96,15 @@ test.each(VERSIONS)(
   },
 );
 
+test('the status names other controllers that jobs need', async () => {
+  const bench = setupBench();
+  await bench.run(SETUP);
+  await bench.enableAnother('policy bot');
+  expect((await bench.run('status')).out).toContain(
+    'controller 2 "policy bot" is enabled: jobs start only if',
+  );
+});
+
 test('a token is not revoked before a relay has used the one after it', async () => {
   const bench = setupBench({ relay: false });
   await bench.run(SETUP);

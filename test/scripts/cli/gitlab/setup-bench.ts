@@ -137,6 +137,12 @@ export function setupBench(options: BenchOptions = {}) {
     run,
     kept,
     rightsOf: (name: string): number => statSync(join(secrets, name)).mode & 0o777,
+    enableAnother: (description: string) =>
+      local.fetch('https://gitlab.example.com/api/v4/runner_controllers', {
+        method: 'POST',
+        headers: { 'private-token': ADMIN_TOKEN, 'content-type': 'application/json' },
+        body: JSON.stringify({ description, state: 'enabled' }),
+      }),
     answerHooks: (status: number): void => {
       received = status;
     },
