@@ -22,10 +22,14 @@ function packaged(root) {
   return path === undefined ? undefined : join(root, 'node_modules', path);
 }
 
-/** Takes the link away when the packaged Node does not run here (musl), so that npm's scripts find the host's Node. */
+/**
+ * Takes the link away when the packaged Node does not run here (musl), so that npm's scripts find the host's Node, and the
+ * headers that only a compiler of add-ons reads (67 MB).
+ */
 export function dropUnusable(root) {
   const path = packaged(root);
   if (path === undefined || !existsSync(path)) return;
+  rmSync(join(path, '../../include'), { recursive: true, force: true });
   const probe = spawnSync(path, ['--version'], { stdio: 'ignore', timeout: PROBE_MS_MAX });
   if (probe.status !== 0) rmSync(linkOf(root), { force: true });
 }
