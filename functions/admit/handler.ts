@@ -1,11 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
+import type { EstimateSettings } from '../../policies/estimate.ts';
 import { consoleLog, systemClock } from '../core/environment/environment.ts';
 import { readAdmitConfig } from '../core/environment/settings.ts';
 import { createEstimateCache, dynamoEstimateSource } from '../core/estimates/estimates.ts';
 import { createLedger } from '../core/ledger/create-ledger.ts';
 import { DynamoStore } from '../core/ledger/dynamo-store.ts';
-import { deployedTable, refuseForeignTable, registerKey } from '../core/ledger/instances.ts';
+import { deployedTable, foreignTableCheck, registerKey } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
-import type { deployedRules } from '../core/rules.ts';
 import { askedAhead } from '../core/store/asked-ahead.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
 import {
@@ -14,7 +15,7 @@ import {
   METRIC_LEDGER_RETRIES,
   METRIC_LIMITS_UNREADABLE,
 } from '../names.ts';
-import { admitRoutes, onFunctionUrl } from './routes.ts';
+import { admitRoutes, type FunctionUrlEvent, onFunctionUrl } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
 const opened = deployedTable(config, process.env);
@@ -30,35 +31,45 @@ const ledger = createLedger({
   onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
 });
 const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
-/** After the import: parsers and ICU's time zones cost 15 ms, which Lambda's wait for the first call hides. A failure ends the process. */
-const rules = new Promise<ReturnType<typeof deployedRules>>((resolve, reject) => {
-  setImmediate(() => {
-    import('./lazy-rules.ts')
-      .then((module) =>
-        module.deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog, onUnreadable }),
-      )
-      .then(resolve, reject);
-  });
+const rules = readRules();
+/** Until the rules are read, histories are read as if the policy used them. */
+let estimate: Pick<EstimateSettings, 'mode'> = {};
+// A failure is not caught here, so that it ends the process even while a request waits.
+void rules.then(({ packed }) => {
+  estimate = packed.policy.estimate;
 });
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
-export const handler = refuseForeignTable(
-  table,
-  onFunctionUrl(
-    admitRoutes({
-      ledger,
-      currentRules: async (requests) => {
-        const { packed, rulesFor } = await rules;
-        // Start this read early: histories are read while limits and directory are.
-        void estimates.estimatorFor(requests, packed.policy.estimate, systemClock.monotonicMs());
-        return rulesFor(requests);
-      },
-      estimatorFor: estimates.estimatorFor,
-      handOutDirectory: async (have) => (await rules).handOutDirectory(have),
-      consoleUrl: process.env[ENV_CONSOLE_URL] || undefined,
-      clock: systemClock,
-      log: consoleLog,
-      metrics,
-    }),
-  ),
+const ownTable = foreignTableCheck(table);
+const answer = onFunctionUrl(
+  admitRoutes({
+    ledger,
+    currentRules: async (requests) => {
+      // Start this read early: histories are read while rules, limits and directory are.
+      void estimates.estimatorFor(requests, estimate, systemClock.monotonicMs());
+      // Every write to the table comes after this check.
+      const [{ rulesFor }] = await Promise.all([rules, ownTable()]);
+      return rulesFor(requests);
+    },
+    estimatorFor: estimates.estimatorFor,
+    handOutDirectory: async (have) => (await rules).handOutDirectory(have),
+    consoleUrl: process.env[ENV_CONSOLE_URL] || undefined,
+    clock: systemClock,
+    log: consoleLog,
+    metrics,
+  }),
 );
+
+export async function handler(event: FunctionUrlEvent) {
+  const [response] = await Promise.all([answer(event), ownTable()]);
+  return response;
+}
+
+/** After the import: parsers and ICU's time zones cost 15 ms, which Lambda's wait for the first call hides. */
+async function readRules() {
+  await setImmediate();
+  const { deployedRules } = await import('./lazy-rules.ts');
+  // The connection to the table proceeds before the parsers block this thread.
+  await setImmediate();
+  return deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog, onUnreadable });
+}

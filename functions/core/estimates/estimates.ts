@@ -71,7 +71,7 @@ export function createEstimateCache({
     /** One batch read at most, within 150 ms and a quarter of the time to `deadlineMs`; missing histories use the default. */
     async estimatorFor(
       requests: readonly AdmissionRequest[],
-      settings: EstimateSettings,
+      settings: Pick<EstimateSettings, 'mode'>,
       deadlineMs: number,
     ): Promise<Estimator> {
       if (settings.mode !== undefined && settings.mode !== 'history') return timeoutEstimator;

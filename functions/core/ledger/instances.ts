@@ -93,25 +93,28 @@ async function refuseForeign({ table, instance }: InstanceTable): Promise<void> 
 }
 
 /** After a rename of the host all keys would start empty. A table that does not answer refuses nothing. @throws {LedgerError} `foreign_books` */
-export function refuseForeignTable<Args extends readonly unknown[], Answer>(
-  table: InstanceTable,
-  handler: (...args: Args) => Promise<Answer>,
-): (...args: Args) => Promise<Answer> {
+export function foreignTableCheck(table: InstanceTable): () => Promise<void> {
   let known: Promise<void> | undefined;
   const check = (): Promise<void> => {
     known ??= refuseForeign(table).catch((error: unknown) => {
       // Retry on the next call, so that a repair needs no new process.
       known = undefined;
-      throw error;
+      if (!(error instanceof LedgerError && error.retryable)) throw error;
     });
     return known;
   };
   // Lambda's wait for the first invocation hides it; a failure is the invocation's, which asks again.
   void check().catch(() => {});
+  return check;
+}
+
+export function refuseForeignTable<Args extends readonly unknown[], Answer>(
+  table: InstanceTable,
+  handler: (...args: Args) => Promise<Answer>,
+): (...args: Args) => Promise<Answer> {
+  const check = foreignTableCheck(table);
   return async (...args) => {
-    await check().catch((error: unknown) => {
-      if (!(error instanceof LedgerError && error.retryable)) throw error;
-    });
+    await check();
     return handler(...args);
   };
 }

@@ -4,7 +4,7 @@ import type { AdmissionRequest } from '../../../../policies/request/request.ts';
 import { NO_HISTORY, withRuns } from '../../../../policies/run-history.ts';
 import { VirtualTime } from '../../../../scripts/local/clock.ts';
 
-const SETTINGS = { defaultSeconds: 600, timeoutSeconds: 3_600 };
+const SETTINGS = { mode: 'history', defaultSeconds: 600, timeoutSeconds: 3_600 } as const;
 const CLASS = { name: 'small' };
 const request = (projectId: number, jobName = 'unit'): AdmissionRequest => ({
   jobId: projectId,
