@@ -76,6 +76,7 @@ class Pool implements StreamOwner {
   #taken = 0;
   #refillDue = false;
   #deferred = false;
+  #refilling = false;
   #observed = { open: -1, waiting: -1, wanted: -1 };
   #drained: PromiseWithResolvers<void> | undefined;
 
@@ -150,7 +151,8 @@ class Pool implements StreamOwner {
     this.#in[to] += 1;
     // The answer freed a place that a refill may have missed.
     if (to === 'answered' && this.#isShort) this.#refillAfter('served');
-    this.#observeSoon();
+    // Neither an answer nor a stream that a refill has just opened changes what is observed next.
+    if (to !== 'answered' && !this.#refilling) this.#observeSoon();
   }
 
   accepted(stream: Stream): void {
@@ -199,6 +201,7 @@ class Pool implements StreamOwner {
 
   #refill(): void {
     this.#refillDue = false;
+    this.#refilling = true;
     if (this.#connection.needsProbe) {
       this.#open((probe) => {
         this.#connection.probe = probe;
@@ -209,6 +212,7 @@ class Pool implements StreamOwner {
       for (let left = missing(this.#occupancy(), this.#sizes, this.#in.answered); left > 0; left -= 1)
         this.#open();
     }
+    this.#refilling = false;
     this.#taken = 0;
     this.#observeSizes();
   }

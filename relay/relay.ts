@@ -1,5 +1,5 @@
 /** Wires the parts of a relay: streams → translate → group commit → admit function, and the fallback if that does not decide. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Policy } from '../policies/policy.ts';
 import type { Fetch } from './admit/admit-call.ts';
 import { createBreaker } from './admit/breaker.ts';
@@ -66,6 +66,8 @@ export function createRelay(options: {
   const clock = options.clock ?? systemRelayClock;
   const random = options.random ?? Math.random;
   let lastAnswerAtMs: number | undefined;
+  const batchPrefix = randomUUID().slice(-12);
+  let batches = 0;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     options.observe(event);
@@ -102,7 +104,7 @@ export function createRelay(options: {
     observe,
     lanes,
     defer: setImmediate,
-    newBatchId: () => randomBytes(9).toString('base64url'),
+    newBatchId: () => `${batchPrefix}-${++batches}`,
   });
   const { source, hash, placeholder } = schema;
   const observeSchema = (state: SchemaState): void =>

@@ -41,26 +41,24 @@ export type CallFailure = Exclude<AdmitResult, { kind: 'answered' }>;
 export const RESPONSE_BYTES_MAX = 4 * 1024 * 1024;
 
 /** POSTs JSON and reads JSON, within `timeoutMs` even if `fetch` ignores its signal. Never throws. */
-export async function callAdmit(
+export function callAdmit(
   service: AdmitService,
   path: string,
   body: string,
   timeoutMs: number,
 ): Promise<AdmitResult> {
   const abort = new AbortController();
-  let cancelTimer = (): void => {};
-  const timedOut = new Promise<AdmitResult>((resolve) => {
-    cancelTimer = service.clock.after(timeoutMs, () => {
+  return new Promise((resolve) => {
+    const cancelTimer = service.clock.after(timeoutMs, () => {
       const error = unreachable(`${path} gave no answer in ${Math.round(timeoutMs)} ms`);
       resolve({ kind: 'unreachable', cause: 'deadline', error });
       abort.abort();
     });
+    void post(service, path, body, abort.signal).then((result) => {
+      cancelTimer();
+      resolve(result);
+    });
   });
-  try {
-    return await Promise.race([post(service, path, body, abort.signal), timedOut]);
-  } finally {
-    cancelTimer();
-  }
 }
 
 async function post(
@@ -152,8 +150,11 @@ export const nodeFetch: Fetch = (url, { method = 'GET', headers, body, signal })
   new Promise((resolve, reject) => {
     if (body !== undefined && body !== null && typeof body !== 'string')
       throw new TypeError('only text can be sent');
+    signal?.throwIfAborted();
     const send = url.startsWith('https:') ? sendSecure : sendPlain;
-    const request = send(url, { method, ...(headers && { headers }), ...(signal && { signal }) });
+    const request = send(url, { method, ...(headers && { headers }) });
+    // As an option of the request, a signal would cost several listeners.
+    signal?.addEventListener('abort', () => request.destroy(signal.reason), { once: true });
     request.on('error', reject);
     request.on('response', (response) => {
       const header = (name: string): string | undefined => {

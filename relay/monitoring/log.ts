@@ -7,11 +7,23 @@ import type { SchemaState } from '../wire/schema-proof.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export const createLogger = (level: LogLevel, destination: DestinationStream): Logger =>
+/** pino's number for the level. */
+const WARN = 40;
+
+type Destination = DestinationStream & { readonly flush?: () => void };
+
+/** A destination may keep lines back, but none from `warn` upwards: they explain an end of the process. */
+export const createLogger = (level: LogLevel, destination: Destination): Logger =>
   pino(
     {
       ...{ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime },
       formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        logMethod(fields, write, number) {
+          write.apply(this, fields);
+          if (number >= WARN) destination.flush?.();
+        },
+      },
     },
     destination,
   );
