@@ -4,8 +4,10 @@ import { type LimitRoom, ROOMS_MAX } from '../contract/admissions.ts';
 import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import type { Counter, Ledger } from '../ledger/ledger.ts';
 
-/** The oldest age of a headroom. One read per second and counter is cheap compared with writes. */
-const READ_EVERY_MS = 1_000;
+/** A counter is read once a second at most, and once a minute at least while jobs claim from it. */
+const AGE_MS = { min: 1_000, max: 60_000 } as const;
+/** In between it is read after this process held such a part of what was left: processes share a limit's jobs about evenly. */
+const SPENT_SHARE = 1 / 100;
 /** Counters per process; above it the oldest are read again. */
 const COUNTERS_MAX = 10_000;
 
@@ -22,9 +24,17 @@ interface SeenCounter {
   readonly counter: Counter;
 }
 
+interface LastRead {
+  readonly atMs: number;
+  readonly bound: number | undefined;
+  /** Held by this process since, and how much of that makes it due. */
+  held: number;
+  heldMax: number;
+}
+
 export class HeadroomReader {
   readonly #deps: LimitRoomDeps;
-  readonly #readAtMs = new Map<string, number>();
+  readonly #reads = new Map<string, LastRead>();
 
   constructor(deps: LimitRoomDeps) {
     this.#deps = deps;
@@ -41,6 +51,9 @@ export class HeadroomReader {
       held: (claims: readonly LimitClaim[]): void => {
         for (const claim of claims) {
           const name = counterName(claim.counter);
+          const read = this.#reads.get(name);
+          if (read === undefined) continue;
+          read.held += claim.amount;
           heldByName.set(name, (heldByName.get(name) ?? 0) + claim.amount);
         }
       },
@@ -55,10 +68,9 @@ export class HeadroomReader {
     for (const claim of claims) {
       if (!limitsFallback(claim)) continue;
       const name = counterName(claim.counter);
-      if (due.has(name) || nowMs - (this.#readAtMs.get(name) ?? Number.NEGATIVE_INFINITY) < READ_EVERY_MS)
-        continue;
+      if (due.has(name) || isFresh(this.#reads.get(name), claim, nowMs)) continue;
       due.set(name, claim);
-      keepLatest(this.#readAtMs, name, nowMs, COUNTERS_MAX);
+      keepLatest(this.#reads, name, { atMs: nowMs, bound: claim.bound, held: 0, heldMax: 0 }, COUNTERS_MAX);
       if (due.size === ROOMS_MAX) break;
     }
     return [...due.values()];
@@ -70,12 +82,21 @@ export class HeadroomReader {
       const counters = await this.#deps.ledger.readCounters(due.map(({ counter }) => counter));
       for (const [index, claim] of due.entries()) {
         const counter = counters[index];
-        if (counter !== undefined) seen.push({ claim, counter });
+        if (counter === undefined) continue;
+        seen.push({ claim, counter });
+        const read = this.#reads.get(counterName(claim.counter));
+        if (read !== undefined) read.heldMax = ((claim.bound ?? 0) - counter.committed) * SPENT_SHARE;
       }
     } catch (error) {
       this.#deps.log.warn('room not read', { error: errorName(error) });
     }
   }
+}
+
+function isFresh(read: LastRead | undefined, { bound }: LimitClaim, nowMs: number): boolean {
+  if (read === undefined) return false;
+  const ageMs = nowMs - read.atMs;
+  return ageMs < AGE_MS.min || (ageMs < AGE_MS.max && read.bound === bound && read.held < read.heldMax);
 }
 
 /** Includes jobs larger than the whole limit, e.g. a limit of 0. */

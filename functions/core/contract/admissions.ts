@@ -62,7 +62,7 @@ export interface AdmissionsResponse {
   readonly decisions: readonly AdmissionAnswer[];
   /** Counters on which jobs of several root groups had conflicts: the caller should send those groups in one batch. */
   readonly contended?: readonly ContendedCounter[];
-  /** Headroom for fallback decisions, each limit about once a second. Absent: the fallback admits all jobs. */
+  /** Headroom for fallback decisions, each limit at most once a second. Absent: the fallback admits all jobs. */
   readonly room?: readonly LimitRoom[];
 }
 

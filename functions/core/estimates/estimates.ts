@@ -18,8 +18,8 @@ import { type BatchGetDeps, batchGet, itemAt } from '../store/calls.ts';
 import { type Key, ROLLUP_SK } from '../store/keys.ts';
 import { type Item, TTL_ATTRIBUTE } from '../store/operation.ts';
 
-/** A job's p90 does not change within a minute. */
-const FRESH_MS = 60_000;
+/** One run changes the p90 of the last twenty little, and a history that is older is used while it is read again. */
+const FRESH_MS = 10 * 60_000;
 /** A table that does not answer is left alone for so long: estimates are worth no waiting. */
 const FAILED_MS = 5_000;
 const WAIT_MS_MAX = 150;
@@ -57,33 +57,38 @@ export function createEstimateCache({
     }
   };
 
-  const findMissing = (requests: readonly AdmissionRequest[]): readonly number[] => {
+  const findDue = (requests: readonly AdmissionRequest[]): ReadonlySet<number> => {
     const nowMs = clock.monotonicMs();
-    const missing = new Set<number>();
+    const due = new Set<number>();
     for (const { projectId } of requests) {
-      if (projectId === undefined) continue;
-      if (nowMs >= (cached.get(projectId)?.freshUntilMs ?? Number.NEGATIVE_INFINITY)) missing.add(projectId);
+      if (projectId === undefined || due.size === READ_PROJECTS_MAX) continue;
+      if (nowMs >= (cached.get(projectId)?.freshUntilMs ?? Number.NEGATIVE_INFINITY)) due.add(projectId);
     }
-    return [...missing].slice(0, READ_PROJECTS_MAX);
+    return due;
   };
 
   return {
-    /** One batch read at most, within 150 ms and a quarter of the time to `deadlineMs`; missing histories use the default. */
+    /**
+     * One batch read at most. Only projects without any history wait for it, within 150 ms and a quarter of the time to
+     * `deadlineMs`, and then use the default. Old histories are read again while the transaction, which takes longer, is written.
+     */
     async estimatorFor(
       requests: readonly AdmissionRequest[],
       settings: Pick<EstimateSettings, 'mode'>,
       deadlineMs: number,
     ): Promise<Estimator> {
       if (settings.mode !== undefined && settings.mode !== 'history') return timeoutEstimator;
-      const missing = findMissing(requests);
-      if (missing.length === 0) return estimator;
-      const unread = missing.filter((projectId) => !reading.has(projectId));
+      const due = findDue(requests);
+      if (due.size === 0) return estimator;
+      const unread = [...due].filter((projectId) => !reading.has(projectId));
       if (unread.length > 0) {
         const done = Promise.resolve().then(() => read(unread));
         for (const projectId of unread) reading.set(projectId, done);
       }
+      const unknown = [...due].filter((projectId) => !cached.has(projectId));
+      if (unknown.length === 0) return estimator;
       const waitMs = Math.min(WAIT_MS_MAX, (deadlineMs - clock.monotonicMs()) * WAIT_SHARE);
-      const arrived = Promise.all(missing.map((projectId) => reading.get(projectId)));
+      const arrived = Promise.all(unknown.map((projectId) => reading.get(projectId)));
       await Promise.race([arrived, clock.sleep(Math.max(0, waitMs))]);
       return estimator;
     },

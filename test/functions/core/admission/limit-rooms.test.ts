@@ -7,8 +7,8 @@ import type { LimitClaim } from '../../../../policies/claim.ts';
 import { claim } from '../../../support/ledger/asks.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 
-const asking = (group: number, over: Partial<LimitClaim> = {}): LimitClaim =>
-  claim(`group/${group}`, 1, 10, { outage: { policy: 'room' }, ...over });
+const asking = (group: number, over: Partial<LimitClaim> = {}, bound = 10): LimitClaim =>
+  claim(`group/${group}`, 1, bound, { outage: { policy: 'room' }, ...over });
 
 function house() {
   const clock = manualClock();
@@ -29,6 +29,7 @@ function house() {
     batch.look(claims);
     await Promise.resolve();
     await Promise.resolve();
+    batch.held(claims);
     return batch.read();
   };
   return { clock, read, told };
@@ -66,4 +67,18 @@ test('a batch tells no more rooms than the contract allows; the others come with
   const claims = Array.from({ length: ROOMS_MAX + 1 }, (_, at) => asking(at));
   expect(await told(claims)).toHaveLength(ROOMS_MAX);
   expect(await told(claims)).toHaveLength(1);
+});
+
+test('a limit with much left is read again after a hundredth of that was held, after an edit, and each minute', async () => {
+  const { told, clock } = house();
+  const wide = [asking(1, {}, 304)];
+  expect(await told(wide)).toHaveLength(1);
+  clock.advance(1_000);
+  for (const rooms of [0, 0, 1]) expect(await told(wide)).toHaveLength(rooms);
+  clock.advance(1_000);
+  expect(await told([asking(1, {}, 500)])).toHaveLength(1);
+  clock.advance(59_999);
+  expect(await told([asking(1, {}, 500)])).toEqual([]);
+  clock.advance(1);
+  expect(await told([asking(1, {}, 500)])).toHaveLength(1);
 });
