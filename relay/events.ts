@@ -32,7 +32,7 @@ export type RelayEvent =
   | {
       readonly type: 'batch';
       readonly id?: string;
-      readonly lane: string;
+      readonly roots: number;
       readonly jobs: number;
       readonly waiters: number;
     }

@@ -56,11 +56,15 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
     const onContended = (counter: string, jobIds: readonly number[]): void => {
       if (contended.length < CONTENDED_MAX) contended.push({ counter, jobIds });
     };
+    let transactions = 1;
+    const onPacked = (count: number): void => {
+      transactions = count;
+    };
     const rooms = limitRooms.batch();
     const decisions = await decide(
       entries,
       deps.clock.monotonicMs() + Number(body.remainingMs),
-      { ...deps, ...{ log, rooms, onContended } },
+      { ...deps, ...{ log, rooms, onContended, onPacked } },
       isRecord(body.waiting) ? waitsOf(waitingIn(body.waiting)) : undefined,
     );
     const room = rooms.read();
@@ -68,6 +72,7 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
       ...(batch !== undefined && { batch }),
       decisions,
       ...(contended.length > 0 && { contended }),
+      ...(transactions > 1 && { transactions }),
       ...(room.length > 0 && { room }),
     };
   }

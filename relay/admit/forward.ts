@@ -20,14 +20,14 @@ import { type FallbackCause, type LedgerDecision, undecided } from '../exchange.
 import type { WaitQueue } from '../wait-queue.ts';
 import { type AdmitService, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
-import { readContended, readDecisions, readHeadroom, readResults } from './response.ts';
+import { readContended, readDecisions, readHeadroom, readResults, readTransactions } from './response.ts';
 
 /** The pauses between this many tries fill a deadline of two seconds. A longer outage opens the breaker. */
 export const TRIES_MAX = 8;
 
 interface ForwarderOptions extends AdmitService {
   readonly breaker: Breaker;
-  readonly lanes?: Pick<Lanes, 'noteContended'>;
+  readonly lanes?: Pick<Lanes, 'noteContended' | 'notePacked'>;
   readonly waiting?: Pick<WaitQueue, 'inOrder' | 'terms' | 'onHeadroom'>;
   readonly random: () => number;
   readonly observe: RelayObserver;
@@ -94,6 +94,10 @@ export function createForwarder(options: ForwarderOptions) {
       const roots = jobs.flatMap(({ request, root }) => (contending.includes(request.jobId) ? [root] : []));
       options.lanes?.noteContended(counter, [...new Set(roots)]);
     }
+    options.lanes?.notePacked(
+      jobs.map(({ root }) => root),
+      readTransactions(body),
+    );
     if (unmatched > 0) {
       observe({
         type: 'admit_failed',

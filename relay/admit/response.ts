@@ -68,6 +68,12 @@ export function readContended(body: unknown, jobIds: readonly number[]): readonl
     );
 }
 
+/** Reads `{transactions?}`: how many the batch took. */
+export function readTransactions(body: unknown): number {
+  const count = isRecord(body) ? body.transactions : undefined;
+  return typeof count === 'number' && count >= 1 ? count : 1;
+}
+
 export function readHeadroom(body: unknown): readonly LimitRoom[] {
   const rooms = isRecord(body) ? body.room : undefined;
   return Array.isArray(rooms) ? rooms.slice(0, ROOMS_MAX).filter(isHeadroom) : [];

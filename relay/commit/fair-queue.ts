@@ -79,8 +79,14 @@ export class FairQueue {
     return this.#size;
   }
 
-  has(root: string): boolean {
-    return this.#roots.has(root);
+  /** Roots with waiting jobs, in the order of their turns. */
+  roots(): Iterable<string> {
+    return this.#roots.keys();
+  }
+
+  endTurn(root: string): void {
+    const jobs = this.#roots.get(root);
+    if (jobs !== undefined && this.#roots.delete(root)) this.#roots.set(root, jobs);
   }
 
   waiting(root: string): number {
@@ -153,47 +159,45 @@ interface TakenBatch {
 }
 
 /** Returns how many jobs of one root are taken in a row. A flood of one root counts as eight, so it makes no turn longer. */
-function rowLength(queue: FairQueue, roots: Iterable<string>): number {
+function rowLength(queue: FairQueue, roots: Iterable<string>, jobsMax: number): number {
   let wanted = 0;
   for (const root of roots) wanted += Math.min(queue.waiting(root), ROOT_JOBS_MAX);
-  return Math.min(ROOT_JOBS_MAX, Math.max(1, Math.ceil(wanted / REQUESTS_MAX)));
+  return Math.min(ROOT_JOBS_MAX, Math.max(1, Math.ceil(wanted / jobsMax)));
 }
 
-/**
- * Takes the next batch of these roots, in turns and within the contract's bounds of jobs and bytes. Roots without waiting jobs
- * leave the set, and a served root moves behind the others.
- */
-export function takeBatch(queue: FairQueue, roots: Set<string>, nowMs: number): TakenBatch {
+/** Takes the next batch of these roots, in turns and within the contract's bounds of jobs and bytes. */
+export function takeBatch(
+  queue: FairQueue,
+  roots: Iterable<string>,
+  nowMs: number,
+  jobsMax = REQUESTS_MAX,
+): TakenBatch {
   const jobs: BatchJob[] = [];
   const expired: BatchJob[] = [];
-  const row = rowLength(queue, roots);
+  const turns = new Set(roots);
+  const row = rowLength(queue, turns, jobsMax);
   let bytes = 0;
-  let served = 0;
-  const endTurn = (root: string): void => {
-    served = 0;
-    roots.delete(root);
-    if (queue.has(root)) roots.add(root);
-  };
-  while (jobs.length < REQUESTS_MAX) {
-    const [root] = roots;
-    if (root === undefined) break;
-    const next = queue.first(root);
-    if (next === undefined) {
-      endTurn(root);
-      continue;
+  for (const root of turns) {
+    // A root with more jobs is added again below, and a set's iteration reaches what is added to it.
+    turns.delete(root);
+    for (let served = 0; served < row && jobs.length < jobsMax; ) {
+      const next = queue.first(root);
+      if (next === undefined) break;
+      const inTime = latestDeadlineMs(next) - nowMs >= SEND_MS_MIN;
+      // One job always fits. A job that is too large for any batch is refused before the queue.
+      if (inTime && jobs.length > 0 && bytes + next.bytes > BATCH_BYTES_MAX) return { jobs, expired };
+      queue.shift(root);
+      if (inTime) {
+        jobs.push(next);
+        bytes += next.bytes;
+        served += 1;
+      } else {
+        expired.push(next);
+      }
     }
-    const inTime = latestDeadlineMs(next) - nowMs >= SEND_MS_MIN;
-    // One job always fits. A job that is too large for any batch is refused before the queue.
-    if (inTime && jobs.length > 0 && bytes + next.bytes > BATCH_BYTES_MAX) break;
-    queue.shift(root);
-    if (inTime) {
-      jobs.push(next);
-      bytes += next.bytes;
-      served += 1;
-    } else {
-      expired.push(next);
-    }
-    if (served === row || jobs.length === REQUESTS_MAX) endTurn(root);
+    queue.endTurn(root);
+    if (jobs.length >= jobsMax) break;
+    if (queue.waiting(root) > 0) turns.add(root);
   }
   return { jobs, expired };
 }

@@ -1,11 +1,12 @@
 /**
- * Gathers jobs into batches per lane: while one batch is at the ledger, the next one fills up. Forty jobs of one group then cost two
- * transactions instead of forty that compete for the same counters.
+ * Gathers jobs into batches: while a batch of a root group is at the ledger, its next one fills up. Forty jobs of one group then
+ * cost two transactions instead of forty that compete for the same counters.
  *
- * 1. A job joins the queue, and its root joins a lane. A job that is asked about twice is sent once.
+ * 1. A job joins the queue. A job that is asked about twice is sent once.
  * 2. A lane with waiting jobs and no batch in flight starts one, once all requests of the current network read are in.
- * 3. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
- * 4. Past its deadline a caller gets `undecided`.
+ * 3. If more lanes wait than calls are free, each call takes the jobs of several.
+ * 4. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
+ * 5. Past its deadline a caller gets `undecided`.
  */
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ownFault, type RelayObserver } from '../events.ts';
@@ -78,7 +79,7 @@ class Deadlines {
 
 /** Translation bounds a request to less. A larger one would crowd others out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;
-/** One batch in flight keeps counters free of conflicts and makes the next batch large. Two are enough for a hung call. */
+/** One batch of a lane in flight keeps counters free of conflicts and makes the next one large. Two are enough for a hung call. */
 export const SECOND_BATCH_MS = 250;
 const IN_FLIGHT_MAX = 2;
 
@@ -96,17 +97,9 @@ export type SendBatch = (
 
 export type GroupCommit = ReturnType<typeof createGroupCommit>;
 
-interface Lane {
-  readonly name: string;
-  /** Roots with waiting jobs, in the order of their turns. */
-  readonly roots: Set<string>;
-  readonly inFlight: Set<Batch>;
-  starting: boolean;
-  cancelSecond: (() => void) | undefined;
-}
-
 interface Batch {
   readonly jobs: readonly BatchJob[];
+  readonly roots: ReadonlySet<string>;
   readonly startedAtMs: number;
   readonly forgetDeadline: () => void;
 }
@@ -121,12 +114,14 @@ export function createGroupCommit(options: {
   readonly queuedMax?: number;
   readonly newBatchId?: () => string;
 }) {
-  const { clock, lanes: plan = createLanes(clock) } = options;
+  const { clock, lanes = createLanes(clock) } = options;
   const jobs = new Map<number, BatchJob>();
-  const lanes = new Map<string, Lane>();
+  /** In the order of their start. */
+  const inFlight = new Set<Batch>();
   const queue = new FairQueue(options.queuedMax);
   const deadlines = new Deadlines(clock);
-  let version = plan.version;
+  let isStarting = false;
+  let cancelWake: (() => void) | undefined;
 
   function decide(
     request: AdmissionRequest,
@@ -169,67 +164,83 @@ export function createGroupCommit(options: {
 
   function enqueue(job: BatchJob): void {
     jobs.set(job.request.jobId, job);
-    plan.noteJob(job.root);
-    moveRoots();
     const evicted = queue.push(job);
     if (evicted !== undefined) answer(evicted, undecided('queue_full'));
-    if (evicted !== job) joinLane(job.root);
-  }
-
-  function joinLane(root: string): void {
-    const lane = laneNamed(plan.laneOf(root));
-    lane.roots.add(root);
-    if (lane.starting || lane.cancelSecond !== undefined) return;
-    lane.starting = true;
+    if (isStarting) return;
+    isStarting = true;
     options.defer(() => {
-      lane.starting = false;
-      start(lane);
+      isStarting = false;
+      start();
     });
   }
 
-  function start(lane: Lane): void {
-    lane.cancelSecond?.();
-    lane.cancelSecond = undefined;
-    while (hasJobs(lane)) {
-      const nowMs = clock.monotonicMs();
-      const [first] = lane.inFlight;
-      if (lane.inFlight.size === IN_FLIGHT_MAX) return;
-      const waitMs = first === undefined ? 0 : first.startedAtMs + SECOND_BATCH_MS - nowMs;
-      if (waitMs > 0) {
-        lane.cancelSecond = clock.after(Math.ceil(waitMs), () => start(lane));
-        return;
-      }
-      const taken = takeBatch(queue, lane.roots, nowMs);
+  const isYoung = ({ startedAtMs }: Batch, nowMs: number): boolean => startedAtMs + SECOND_BATCH_MS > nowMs;
+
+  function start(): void {
+    const nowMs = clock.monotonicMs();
+    const callsMax = lanes.callsMax();
+    let young = 0;
+    for (const batch of inFlight) if (isYoung(batch, nowMs)) young += 1;
+    let free = Math.min(callsMax - young, IN_FLIGHT_MAX * callsMax - inFlight.size);
+    const ready = free > 0 ? readyLanes(nowMs) : [];
+    for (; free > 0 && ready.length > 0; free -= 1) {
+      const some = ready.splice(0, Math.ceil(ready.length / free));
+      const [[lane, roots] = ['', []]] = some;
+      const taken =
+        some.length === 1
+          ? takeBatch(queue, roots, nowMs, lanes.jobsMax(lane))
+          : takeBatch(
+              queue,
+              some.flatMap(([, each]) => each),
+              nowMs,
+            );
       for (const job of taken.expired) answer(job, undecided('deadline'));
-      if (taken.jobs.length > 0) send(lane, taken.jobs, nowMs);
+      if (taken.jobs.length > 0) send(taken.jobs, nowMs);
     }
-    if (lane.inFlight.size === 0 && !lane.starting) lanes.delete(lane.name);
+    if (queue.size > 0) wake(nowMs);
   }
 
-  function hasJobs({ roots }: Lane): boolean {
-    for (const root of roots) if (queue.has(root)) return true;
-    return false;
-  }
-
-  /** Moves waiting roots to their new lanes. Batches in flight end in their old ones. */
-  function moveRoots(): void {
-    if (version === plan.version) return;
-    version = plan.version;
-    for (const lane of [...lanes.values()]) {
-      for (const root of [...lane.roots]) {
-        if (plan.laneOf(root) === lane.name) continue;
-        lane.roots.delete(root);
-        joinLane(root);
+  /** Waiting roots by lane, without the lanes that have to wait for their own batches. */
+  function readyLanes(nowMs: number): (readonly [lane: string, roots: readonly string[]])[] {
+    const first = new Map<string, Batch>();
+    const full = new Set<string>();
+    for (const batch of inFlight)
+      for (const root of batch.roots) {
+        const lane = lanes.laneOf(root);
+        if (isYoung(batch, nowMs) || (first.get(lane) ?? batch) !== batch) full.add(lane);
+        else first.set(lane, batch);
       }
+    const ready = new Map<string, string[]>();
+    for (const root of queue.roots()) {
+      const lane = lanes.laneOf(root);
+      if (full.has(lane)) continue;
+      const roots = ready.get(lane);
+      if (roots === undefined) ready.set(lane, [root]);
+      else roots.push(root);
+    }
+    return [...ready];
+  }
+
+  /** Starts again once the oldest young batch has become old. A batch that ends before starts the next one itself. */
+  function wake(nowMs: number): void {
+    if (cancelWake !== undefined) return;
+    for (const batch of inFlight) {
+      if (!isYoung(batch, nowMs)) continue;
+      cancelWake = clock.after(Math.ceil(batch.startedAtMs + SECOND_BATCH_MS - nowMs), () => {
+        cancelWake = undefined;
+        start();
+      });
+      return;
     }
   }
 
-  function send(lane: Lane, sent: readonly BatchJob[], startedAtMs: number): void {
+  function send(sent: readonly BatchJob[], startedAtMs: number): void {
     const latestMs = Math.max(...sent.map(latestDeadlineMs));
     // A sender that ignores the deadline must not block the lane.
-    const forgetDeadline = deadlines.at(latestMs, () => end(lane, batch, []));
-    const batch: Batch = { jobs: sent, startedAtMs, forgetDeadline };
-    lane.inFlight.add(batch);
+    const forgetDeadline = deadlines.at(latestMs, () => end(batch, []));
+    const roots = new Set(sent.map(({ root }) => root));
+    const batch: Batch = { jobs: sent, roots, startedAtMs, forgetDeadline };
+    inFlight.add(batch);
     const id = options.newBatchId?.();
     let waiters = 0;
     for (const job of sent) {
@@ -239,39 +250,29 @@ export function createGroupCommit(options: {
       for (const waiter of job.waiters) waiter.sent?.(id);
     }
     const named = id !== undefined && { id };
-    options.observe({ type: 'batch', ...named, lane: lane.name, jobs: sent.length, waiters });
+    options.observe({ type: 'batch', ...named, roots: roots.size, jobs: sent.length, waiters });
     options.send(sent, latestMs - startedAtMs, id).then(
-      (decisions) => end(lane, batch, decisions),
+      (decisions) => end(batch, decisions),
       (error: unknown) => {
         options.observe(ownFault('batch', error));
         const failed = sent.map(() => undecided('error'));
-        end(lane, batch, failed);
+        end(batch, failed);
       },
     );
   }
 
-  function end(lane: Lane, batch: Batch, decisions: readonly LedgerDecision[]): void {
+  function end(batch: Batch, decisions: readonly LedgerDecision[]): void {
     // After the deadline all callers have the answer of the fallback, and the ledger has its own record.
-    if (!lane.inFlight.delete(batch)) return;
+    if (!inFlight.delete(batch)) return;
     batch.forgetDeadline();
-    moveRoots();
     for (const [index, job] of batch.jobs.entries()) answer(job, decisions[index] ?? undecided('deadline'));
-    start(lane);
+    start();
   }
 
   function answer(job: BatchJob, decision: LedgerDecision): void {
     jobs.delete(job.request.jobId);
     for (const waiter of job.waiters) waiter.resolve(decision);
     job.waiters.clear();
-  }
-
-  function laneNamed(name: string): Lane {
-    const known = lanes.get(name);
-    if (known !== undefined) return known;
-    const none = { starting: false, cancelSecond: undefined };
-    const lane: Lane = { name, roots: new Set(), inFlight: new Set(), ...none };
-    lanes.set(name, lane);
-    return lane;
   }
 
   return {
@@ -284,8 +285,8 @@ export function createGroupCommit(options: {
         queue.remove(job);
         answer(job, undecided('stopping'));
       }
-      for (const lane of lanes.values()) lane.cancelSecond?.();
-      lanes.clear();
+      cancelWake?.();
+      inFlight.clear();
       deadlines.close();
     },
   };

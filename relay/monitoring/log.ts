@@ -57,7 +57,7 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
 
   const writers: Writers = {
     answered: (event) => logAnswer(log, event),
-    batch: ({ lane, jobs, waiters }) => log.debug({ lane, jobs, waiters }, 'batch'),
+    batch: ({ roots, jobs, waiters }) => log.debug({ roots, jobs, waiters }, 'batch'),
     registered: () => log.debug('registered'),
     registration_failed: ({ code, details, remedy }) =>
       log.warn({ code, details, remedy }, 'registration failed; admission goes on without it'),

@@ -87,7 +87,7 @@ async function judgeBy(
       return { ...toHoldAsk(one), decidedAtMs: nowMs, ...withoutAbsent({ wait }) };
     }),
     deadlineMs,
-    withoutAbsent({ limitsAreCurrent, onContended: deps.onContended }),
+    withoutAbsent({ limitsAreCurrent, onContended: deps.onContended, onPacked: deps.onPacked }),
   );
   deps.rooms?.held(
     evaluated.flatMap(({ evaluation }, index) =>
@@ -153,6 +153,7 @@ export interface DecideDeps {
   readonly rooms?: BatchRooms;
   readonly consoleUrl?: string | undefined;
   readonly onContended?: HoldOptions['onContended'];
+  readonly onPacked?: HoldOptions['onPacked'];
   readonly clock: LedgerClock;
   readonly log: Log;
   readonly metrics?: Metrics;

@@ -62,6 +62,8 @@ export interface AdmissionsResponse {
   readonly decisions: readonly AdmissionAnswer[];
   /** Counters on which jobs of several root groups had conflicts: the caller should send those groups in one batch. */
   readonly contended?: readonly ContendedCounter[];
+  /** Transactions that the batch took one after the other, if more than one: send fewer of these jobs at once. */
+  readonly transactions?: number;
   /** Headroom for fallback decisions, each limit at most once a second. Absent: the fallback admits all jobs. */
   readonly room?: readonly LimitRoom[];
 }

@@ -30,6 +30,11 @@ const TRIES_MAX = 40;
 /** Full jitter over 10, 20, 40 … 200 ms, for a busy table and for background work. */
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 200;
+/**
+ * Ends of jobs can wait, and their transactions are large: each is held for long, and costs much to try in vain. So many items
+ * double their pauses, which leaves the counters to admissions.
+ */
+const YIELDING_ITEMS = 32;
 const SILENCES_MAX = 3;
 
 type AttemptResult =
@@ -64,7 +69,8 @@ export async function attempt(
     deps.onContended?.(contended);
     cause = answer?.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
-    const patientMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
+    const yielding = deps.isUrgent === true ? 1 : 1 + writes.length / YIELDING_ITEMS;
+    const patientMs = yielding * Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
     const { atLeastMs, jitterMs } = budgets.take(contended, tries);
     const isRace = deps.isUrgent === true && cause === 'contended' && contended.length > 0;
     const pauseMs = atLeastMs + deps.random() * (isRace ? jitterMs : patientMs);

@@ -43,7 +43,7 @@ export async function hold(
   asks: readonly HoldRequest[],
   deadlineMs: number,
   deps: MoveDeps,
-  { limitsAreCurrent, onContended }: HoldOptions = {},
+  { limitsAreCurrent, onContended, onPacked }: HoldOptions = {},
 ): Promise<readonly HoldOutcome[]> {
   const jobs = new Map<number, HoldJob>();
   for (const ask of asks) if (!jobs.has(ask.jobId)) jobs.set(ask.jobId, newJob(ask));
@@ -58,8 +58,10 @@ export async function hold(
         if (write.kind === 'counter' && hasManyRoots(write.key)) contended.add(counterName(write.key));
     },
   };
+  const packed = packs([...jobs.values()].filter(isOpen), countersOf);
+  onPacked?.(packed.length);
   // One after the other: packs of one batch share counters, and the earlier job goes first.
-  for (const pack of packs([...jobs.values()].filter(isOpen), countersOf)) await decidePack(pack, holding);
+  for (const pack of packed) await decidePack(pack, holding);
   for (const name of contended) {
     const claimants = [...jobs.values()].filter(({ names }) => names.includes(name));
     onContended?.(

@@ -87,6 +87,8 @@ export interface HoldOptions {
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
   /** Called at the end with each counter shared by root groups that was in conflict, and its jobs. */
   readonly onContended?: (counter: string, jobIds: readonly number[]) => void;
+  /** How many transactions the jobs are decided by, not counting tries. */
+  readonly onPacked?: (transactions: number) => void;
 }
 
 export type UncheckedCause = 'exempt' | 'unmetered' | 'bypass';

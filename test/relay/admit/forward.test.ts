@@ -67,6 +67,7 @@ function bench(...steps: readonly Step[]) {
   const fights: (readonly [string, readonly string[]])[] = [];
   const lanes = {
     noteContended: (counter: string, roots: readonly string[]) => void fights.push([counter, roots]),
+    notePacked: () => {},
   };
   const forwarder = createForwarder({
     lanes,

@@ -26,18 +26,24 @@ test('a second batch starts 250 ms after the first, and never a third', async ()
   expect(batches[2]?.jobIds).toEqual([4]);
 });
 
-/** Roots that share a lane, and one of another. */
-function neighbours(): { readonly one: number; readonly other: number; readonly apart: number } {
-  const { laneOf } = createLanes(handClock());
-  const [one = 0, other = 0] = range(1, 200).filter((root) => laneOf(String(root)) === 'quiet 0');
-  const apart = range(1, 200).find((root) => laneOf(String(root)) === 'quiet 7') ?? 0;
-  return { one, other, apart };
-}
+test('unrelated roots do not wait for each other, and share calls once eight are out', async () => {
+  const { ask, batches } = commitBench();
+  for (const root of range(1, 8)) {
+    ask(root, { root });
+    await turn();
+  }
+  expect(batches.map(({ jobIds }) => jobIds)).toEqual(range(1, 8).map((id) => [id]));
+  for (const root of range(9, 12)) ask(root, { root });
+  await turn();
+  expect(batches).toHaveLength(8);
+  await batches[0]?.answer();
+  expect(batches[8]?.jobIds).toEqual([9, 10, 11, 12]);
+});
 
 test('roots that fight for a shared counter go by one lane, those that wait already included', async () => {
   const lanes = createLanes(handClock());
   const { ask, batches } = commitBench({ lanes });
-  const { one, apart } = neighbours();
+  const [one, apart] = [1, 2];
   ask(1, { root: one });
   ask(2, { root: apart });
   await turn();

@@ -58,64 +58,50 @@ describe('lanes', () => {
     return { clock, lanes: createLanes(clock, busyShare) };
   }
 
-  /** So many jobs of each root, evenly over a second. */
-  function second(lanes: Lanes, clock: HandClock, jobs: Readonly<Record<string, number>>): void {
-    for (const [root, count] of Object.entries(jobs)) for (const _ of range(1, count)) lanes.noteJob(root);
-    clock.advance(1_000);
-  }
-
-  /** Quiet roots of as many different lanes. */
-  function rootsApart(lanes: Lanes, count: number): readonly string[] {
-    const byLane = new Map(range(1, 200).map((root) => [lanes.laneOf(String(root)), String(root)]));
-    return [...byLane.values()].slice(0, count);
-  }
-
   const together = (lanes: Lanes, ...roots: readonly string[]): boolean =>
     new Set(roots.map(lanes.laneOf)).size === 1;
 
-  test('a relay that is short of time makes four lanes of eight, then two, and eight again once it has plenty', () => {
+  test('a relay that is short of time makes four calls of eight, then two, and eight again once it has plenty', () => {
     let busy = 0;
     const { lanes, clock } = someLanes(() => busy);
-    const apart = () => new Set(range(1, 200).map((root) => lanes.laneOf(String(root))));
-    const pass = (share: number): number => {
+    const shares = [0.49, 0.5, 0.74, 0.75, 0.9, 0.55, 0.54, 0.36, 0.34, 0.49, 0.8, 0.2];
+    const calls = shares.map((share) => {
       busy = share;
       clock.advance(1_000);
-      lanes.noteJob('1');
-      return apart().size;
-    };
-    const eight = apart();
-    const shares = [0.49, 0.5, 0.74, 0.75, 0.9, 0.55, 0.54, 0.36, 0.34, 0.49, 0.8, 0.2];
-    const versions = new Set([lanes.version]);
-    const sizes = shares.map((share) => {
-      const size = pass(share);
-      versions.add(lanes.version);
-      return size;
+      return lanes.callsMax();
     });
-    expect(sizes).toEqual([8, 4, 4, 2, 2, 2, 4, 4, 8, 8, 2, 8]);
-    expect(versions.size).toBe(7);
-    expect(apart()).toEqual(eight);
+    expect(calls).toEqual([8, 4, 4, 2, 2, 2, 4, 4, 8, 8, 2, 8]);
   });
 
-  test.each([
-    { jobs: { busy: 20, other: 140 }, busy: true, why: 'twenty a second and an eighth of all' },
-    { jobs: { busy: 19, other: 100 }, busy: false, why: 'fewer than twenty a second' },
-    { jobs: { busy: 20, other: 141 }, busy: false, why: 'less than an eighth of all' },
-  ])('a root with $why has a lane of its own: $busy', ({ jobs, busy }) => {
+  test('roots that fight for one counter are one lane, nobody else is, and they part again', () => {
     const { lanes, clock } = someLanes();
-    second(lanes, clock, jobs);
-    lanes.noteJob('busy');
-    expect(lanes.laneOf('busy') === 'root busy').toBe(busy);
+    lanes.noteContended('instance', ['a']);
+    expect(together(lanes, 'a', 'b')).toBe(false);
+    lanes.noteContended('instance', ['b']);
+    expect(together(lanes, 'a', 'b')).toBe(true);
+    lanes.noteContended('runner-class/large', ['c']);
+    expect(together(lanes, 'a', 'c')).toBe(false);
+    clock.advance(10_000);
+    lanes.callsMax();
+    expect(together(lanes, 'a', 'b')).toBe(false);
   });
 
-  test('lanes whose roots fight for one counter are one lane, and nobody else’s is', () => {
+  test('once more than four roots fight for one counter, all are one lane', () => {
     const { lanes } = someLanes();
-    const [a = '', b = '', c = ''] = rootsApart(lanes, 3);
-    lanes.noteContended('instance', [a]);
-    expect(together(lanes, a, b)).toBe(false);
-    lanes.noteContended('instance', [b]);
-    expect(together(lanes, a, b)).toBe(true);
-    expect(together(lanes, a, c)).toBe(false);
-    lanes.noteContended('runner-class/large', [c]);
-    expect(together(lanes, a, c)).toBe(false);
+    lanes.noteContended('instance', range(1, 4).map(String));
+    expect(together(lanes, '1', 'else')).toBe(false);
+    lanes.noteContended('instance', ['5']);
+    expect(together(lanes, '1', 'else')).toBe(true);
+  });
+
+  test('batches shrink to what one transaction takes, and grow again', () => {
+    const { lanes } = someLanes();
+    const batch = (jobs: number): readonly string[] => range(1, jobs).map(() => 'a');
+    lanes.notePacked(batch(96), 4);
+    expect([lanes.jobsMax('a'), lanes.jobsMax('b')]).toEqual([24, 96]);
+    lanes.notePacked(batch(24), 1);
+    expect(lanes.jobsMax('a')).toBe(32);
+    for (const _ of range(1, 9)) lanes.notePacked(batch(32), 1);
+    expect(lanes.jobsMax('a')).toBe(96);
   });
 });

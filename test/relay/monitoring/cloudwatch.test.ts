@@ -75,7 +75,7 @@ describe('lines', () => {
     const { clock, lines, emf } = bench();
     for (let index = 0; index < 5_000; index += 1) {
       emf.observe({ ...ANSWERED, latencyMs: 1_000 + index / 3 });
-      emf.observe({ type: 'batch', lane: MARKER, jobs: 96, waiters: 96 });
+      emf.observe({ type: 'batch', roots: 1, jobs: 96, waiters: 96 });
     }
     clock.advance(WRITE_EVERY_MS);
     expect(lines.join()).not.toContain(MARKER);

@@ -120,7 +120,7 @@ describe('log', () => {
         delayMs: 30_000.4,
         remedy: 'check the token',
       },
-      { type: 'batch', lane: 'root 100', jobs: 3, waiters: 4 },
+      { type: 'batch', roots: 1, jobs: 3, waiters: 4 },
       {
         type: 'directory',
         ageMs: 90_000,

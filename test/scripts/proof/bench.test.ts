@@ -96,7 +96,15 @@ test('one root at a low rate: all decided, and ends settled', async () => {
 test('the capacity page names where a curve holds and breaks', () => {
   const measured = { undecidedShare: 0, p99Ms: 30, unitsPerJob: 10, conflictsPerJob: 0.1 };
   const good: LoadOutcome = {
-    ...{ ...POINT, roots: 50, isShared: true, jobs: 300, throttlesPerJob: 0, settledShare: 0.97 },
+    ...{
+      ...POINT,
+      roots: 50,
+      isShared: true,
+      jobs: 300,
+      throttlesPerJob: 0,
+      settledShare: 0.97,
+      jobsPerCall: 2,
+    },
     ...measured,
   };
   const bad = { ...good, perSecond: 1_000, undecidedShare: 0.4, conflictsPerJob: 7, p99Ms: 1_500 };
