@@ -4,7 +4,7 @@
  *
  * 1. A job joins the queue. A job that is asked about twice is sent once.
  * 2. A lane with waiting jobs and no batch in flight starts one, once all requests of the current network read are in.
- * 3. If more lanes wait than calls are free, each call takes the jobs of several.
+ * 3. If more lanes wait than calls are free, each call takes its share of them.
  * 4. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
  * 5. Past its deadline a caller gets `undecided`.
  */
@@ -180,28 +180,27 @@ export function createGroupCommit(options: {
     const nowMs = clock.monotonicMs();
     const callsMax = lanes.callsMax();
     let young = 0;
-    for (const batch of inFlight) if (isYoung(batch, nowMs)) young += 1;
-    let free = Math.min(callsMax - young, IN_FLIGHT_MAX * callsMax - inFlight.size);
+    let rootsOut = 0;
+    for (const batch of inFlight) {
+      rootsOut += batch.roots.size;
+      if (isYoung(batch, nowMs)) young += 1;
+    }
+    const free = Math.min(callsMax - young, IN_FLIGHT_MAX * callsMax - inFlight.size);
     const ready = free > 0 ? readyLanes(nowMs) : [];
-    for (; free > 0 && ready.length > 0; free -= 1) {
-      const some = ready.splice(0, Math.ceil(ready.length / free));
-      const [[lane, roots] = ['', []]] = some;
-      const taken =
-        some.length === 1
-          ? takeBatch(queue, roots, nowMs, lanes.jobsMax(lane))
-          : takeBatch(
-              queue,
-              some.flatMap(([, each]) => each),
-              nowMs,
-            );
+    // A call that took all waiting lanes would be slow, and the next one even more, because more would wait for it.
+    const share = Math.ceil((ready.length + rootsOut) / callsMax);
+    for (let calls = free; calls > 0 && ready.length > 0; calls -= 1) {
+      const some = ready.splice(0, Math.min(share, Math.ceil(ready.length / calls)));
+      const roots = some.flatMap((lane) => lane.roots);
+      const taken = takeBatch(queue, roots, nowMs, Math.max(...some.map(({ name }) => lanes.jobsMax(name))));
       for (const job of taken.expired) answer(job, undecided('deadline'));
       if (taken.jobs.length > 0) send(taken.jobs, nowMs);
     }
     if (queue.size > 0) wake(nowMs);
   }
 
-  /** Waiting roots by lane, without the lanes that have to wait for their own batches. */
-  function readyLanes(nowMs: number): (readonly [lane: string, roots: readonly string[]])[] {
+  /** Lanes with waiting roots, without those that have to wait for their own batches. */
+  function readyLanes(nowMs: number): { readonly name: string; readonly roots: readonly string[] }[] {
     const first = new Map<string, Batch>();
     const full = new Set<string>();
     for (const batch of inFlight)
@@ -210,15 +209,8 @@ export function createGroupCommit(options: {
         if (isYoung(batch, nowMs) || (first.get(lane) ?? batch) !== batch) full.add(lane);
         else first.set(lane, batch);
       }
-    const ready = new Map<string, string[]>();
-    for (const root of queue.roots()) {
-      const lane = lanes.laneOf(root);
-      if (full.has(lane)) continue;
-      const roots = ready.get(lane);
-      if (roots === undefined) ready.set(lane, [root]);
-      else roots.push(root);
-    }
-    return [...ready];
+    const waiting = [...queue.roots()].filter((root) => !full.has(lanes.laneOf(root)));
+    return [...Map.groupBy(waiting, lanes.laneOf)].map(([name, roots]) => ({ name, roots }));
   }
 
   /** Starts again once the oldest young batch has become old. A batch that ends before starts the next one itself. */

@@ -27,14 +27,15 @@ const SILENCE_SHARE = 1 / 3;
 const SILENCE_MS_MIN = 300;
 /** Budgets and deadlines end the retries earlier. This is for tests in which the clock stands still. */
 const TRIES_MAX = 40;
-/** Full jitter over 10, 20, 40 … 200 ms, for a busy table and for background work. */
+/** Full jitter over 10, 20, 40 … 200 ms, for a busy table. */
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 200;
 /**
- * Ends of jobs can wait, and their transactions are large: each is held for long, and costs much to try in vain. So many items
- * double their pauses, which leaves the counters to admissions.
+ * Ends of jobs can wait. Their transactions are large, hold their counters for long, and cost much to try in vain. So each item adds
+ * a millisecond to the first pause, which leaves the counters to admissions.
  */
-const YIELDING_ITEMS = 32;
+const ITEM_PAUSE_MS = 1;
+const ENDS_PAUSE_MS_MAX = 800;
 const SILENCES_MAX = 3;
 
 type AttemptResult =
@@ -69,8 +70,10 @@ export async function attempt(
     deps.onContended?.(contended);
     cause = answer?.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
-    const yielding = deps.isUrgent === true ? 1 : 1 + writes.length / YIELDING_ITEMS;
-    const patientMs = yielding * Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (tries - 1));
+    const growth = 2 ** (tries - 1);
+    const patientMs = deps.isUrgent
+      ? Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * growth)
+      : Math.min(ENDS_PAUSE_MS_MAX, (PAUSE_MS_MIN + ITEM_PAUSE_MS * writes.length) * growth);
     const { atLeastMs, jitterMs } = budgets.take(contended, tries);
     const isRace = deps.isUrgent === true && cause === 'contended' && contended.length > 0;
     const pauseMs = atLeastMs + deps.random() * (isRace ? jitterMs : patientMs);
@@ -94,8 +97,8 @@ export function readOptions(deadlineMs: number, clock: LedgerClock): ReadOptions
 
 /** Races lost in a row up to this number are bad luck, and no sign of a crowd. */
 const TRIES_SAVED_MAX = 40;
-/** A transaction that commits or is refused refills this many tries: two rivals lose about this often in between. */
-const TRIES_PER_COMMIT = 4;
+/** A transaction that commits or is refused refills this many tries: rivals of a hundred items lose about this often in between. */
+const TRIES_PER_COMMIT = 8;
 const TRIES_PER_SECOND = 25;
 /** A transaction holds its items for about 5 ms: the first pause lets one pass. Growing pauses would starve the loser. */
 const RACE_PAUSE_MS_FIRST = 18;
