@@ -52,12 +52,16 @@ export class SqliteTable implements ItemTable {
   readonly #database: DatabaseSync;
   readonly #items: ReturnType<typeof sqliteItems>;
   readonly #evaluation: TableEvaluation;
-  readonly #readers = new Set<() => void>();
+  /** The last record that each stream has read, by the function that wakes it. */
+  readonly #readers = new Map<() => void, number>();
+  readonly #journalMax: number;
   readonly #sql: ReturnType<typeof statements>;
 
   /** @throws {Error} if the file has another format, has no table and must not be created, or stays busy. */
   constructor({ file, makes, nowMs }: SqliteTableOptions) {
     this.#database = new DatabaseSync(file, { timeout: BUSY_MS });
+    // Readers in other programs are unknown here.
+    this.#journalMax = file === ':memory:' ? 0 : JOURNAL_MAX;
     try {
       prepareFile(this.#database, makes);
       this.#sql = statements(this.#database);
@@ -77,7 +81,7 @@ export class SqliteTable implements ItemTable {
     try {
       if (!WRITES.has(name)) return answer();
       const written = this.#inTransaction(answer);
-      for (const wake of this.#readers) wake();
+      for (const wake of this.#readers.keys()) wake();
       return written;
     } catch (error) {
       if (isBusy(error) && name === 'TransactWriteItems') return { outcome: 'throttled' } as Answers[Name];
@@ -92,26 +96,22 @@ export class SqliteTable implements ItemTable {
    * @param pause - the time between two looks at other programs' changes; own changes arrive immediately.
    */
   stream(signal: AbortSignal, pause: () => Promise<void>): AsyncIterable<readonly ItemChangeRecord[]> {
-    const last = this.#sql.last.get();
+    const start = Number(this.#sql.last.get()?.last);
     let wake = (): void => {};
     const wakeReader = (): void => wake();
-    this.#readers.add(wakeReader);
+    const readers = this.#readers.set(wakeReader, start);
     signal.addEventListener('abort', wakeReader, { once: true });
-    const lookForOthers = async (): Promise<void> => {
-      while (!signal.aborted) {
-        await pause();
-        wake();
-      }
-      this.#readers.delete(wakeReader);
-    };
-    void lookForOthers();
+    void (async () => {
+      for (; !signal.aborted; wake()) await pause();
+    })();
     const read = this.#sql.noted;
     return (async function* batches() {
-      for (let since = Number(last?.last); ; ) {
+      for (let since = start; ; ) {
         const rows = read.all(since, STREAM_BATCH_MAX);
         since = Number(rows.at(-1)?.sequence ?? since);
+        readers.set(wakeReader, since);
         if (rows.length > 0) yield rows.map(recordIn);
-        else if (signal.aborted) return;
+        else if (signal.aborted) return void readers.delete(wakeReader);
         else await new Promise<void>((resolve) => (wake = resolve));
       }
     })();
@@ -150,7 +150,7 @@ export class SqliteTable implements ItemTable {
       const { lastInsertRowid } = this.#sql.note.run(...texts);
       const sequence = Number(lastInsertRowid);
       if (sequence % TRIM_EVERY !== 0) continue;
-      this.#sql.trim.run(sequence - JOURNAL_MAX);
+      this.#sql.trim.run(Math.min(sequence - this.#journalMax, ...this.#readers.values()));
       this.#items.forgetTokens();
     }
   }

@@ -103,7 +103,7 @@ async function deployed(
   // As the image's /tmp.
   const socketFolder = mkdtempSync(join(folder, 'tmp-'));
   chmodSync(socketFolder, 0o1777);
-  const relay = spawn(node, ['--max-semi-space-size=16', join(app, 'relay.mjs')], {
+  const relay = spawn(node, ['--max-semi-space-size=4', join(app, 'relay.mjs')], {
     ...asNobody,
     cwd: app,
     stdio: ['ignore', 'pipe', 'pipe'],

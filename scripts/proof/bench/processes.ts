@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const FLAGS = ['--expose-gc', '--max-semi-space-size=16'];
+const FLAGS = ['--expose-gc', '--max-semi-space-size=4'];
 const ANSWER_MS_MAX = 600_000;
 const ROLES = fileURLToPath(new URL('roles.ts', import.meta.url));
 
