@@ -12,12 +12,17 @@ import { storeWith } from './counting-store.ts';
  * every figure that rests on these is printed as "modelled".
  *
  * AWS documents the 1000 write units per second of an item, the doubled cost of transactional writes, and that a
- * transaction on an item held by another fails immediately. The times are estimates.
+ * transaction on an item held by another fails immediately. The times are estimates: AWS publishes no figure. A measurement of
+ * 2020 found 25 ms with 5 items and 32 ms with 25, a slow client included. `npm run bench:aws` measures your account first.
  *
+ * @see https://github.com/alexdebrie/dynamodb-performance-testing/tree/master/put-batch-transaction-performance
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
  */
 export const CONTENTION = {
   networkMs: 1,
+  /** With up to four items. Each further one takes `itemMs`. */
+  transactionMs: Number(process.env.BENCH_TRANSACTION_MS ?? 7),
+  itemMs: Number(process.env.BENCH_ITEM_MS ?? 0.3),
   updateMs: 4,
   readMs: 2,
   /** Spread of the times of transactions, updates and reads, as a log-normal distribution. */
@@ -30,36 +35,8 @@ export const CONTENTION = {
   transactionWriteUnitsPerItem: 2,
 } as const;
 
-/** How long a transaction takes: `baseMs` with up to {@link BASE_ITEMS} items, and `itemMs` more with each further one. */
-export interface TransactionTime {
-  readonly baseMs: number;
-  readonly itemMs: number;
-}
-
-const BASE_ITEMS = 4;
-
-/**
- * AWS publishes no figure. A measurement of 2020 found 25 ms with 5 items and 32 ms with 25, a slow client included: 0.34 ms an
- * item. `npm run bench:aws` measures both for your account, and these variables pass them on.
- *
- * @see https://github.com/alexdebrie/dynamodb-performance-testing/tree/master/put-batch-transaction-performance
- */
-export const TRANSACTION_TIME: TransactionTime = {
-  baseMs: Number(process.env.BENCH_TRANSACTION_MS ?? 7),
-  itemMs: Number(process.env.BENCH_ITEM_MS ?? 0.3),
-};
-
-/** Each modelled figure is also given for these, to show how it depends on the estimates. */
-export const OTHER_TIMES: readonly TransactionTime[] = [
-  { ...TRANSACTION_TIME, itemMs: 0 },
-  { ...TRANSACTION_TIME, itemMs: 2 * TRANSACTION_TIME.itemMs },
-  { ...TRANSACTION_TIME, baseMs: 3 * TRANSACTION_TIME.baseMs },
-];
-
-export const timeText = ({ baseMs, itemMs }: TransactionTime): string => `${baseMs} + ${itemMs} ms an item`;
-
 /** One undisturbed transaction of the model: the unit of latencies. */
-export const MODELLED_TRANSACTION_MS = 2 * CONTENTION.networkMs + TRANSACTION_TIME.baseMs;
+export const MODELLED_TRANSACTION_MS = 2 * CONTENTION.networkMs + CONTENTION.transactionMs;
 
 export type ModelTime = Pick<Clock, 'monotonicMs' | 'sleep'>;
 
@@ -92,9 +69,9 @@ export function contendedStore(
   store: LedgerStore,
   time: ModelTime,
   random: () => number,
-  { baseMs, itemMs } = TRANSACTION_TIME,
+  itemMs: number = CONTENTION.itemMs,
 ): LedgerStore {
-  const { networkMs, heldShare, sigma } = CONTENTION;
+  const { networkMs, transactionMs, heldShare, sigma } = CONTENTION;
   const keys = ledgerKeys('model');
   const held = new Set<string>();
   const takeUnits = itemBudgets(time);
@@ -111,7 +88,8 @@ export function contendedStore(
       const item = itemWrite(write, keys);
       return nameOf(item.kind === 'put' ? keyOf(item.item) : item.key);
     });
-    const durationMs = logNormal(baseMs + itemMs * Math.max(0, items.length - BASE_ITEMS), sigma, random);
+    const meanMs = transactionMs + itemMs * Math.max(0, items.length - 4);
+    const durationMs = logNormal(meanMs, sigma, random);
     await time.sleep(networkMs);
     const refusal = refuse(items);
     if (refusal !== undefined) {

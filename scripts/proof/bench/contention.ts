@@ -1,18 +1,9 @@
 import { RateLimiterDynamo } from 'rate-limiter-flexible';
 import { VirtualTime } from '../../local/clock.ts';
 import { logNormal, seededRandom } from '../../local/random.ts';
-import {
-  CONTENTION,
-  itemBudgets,
-  MODELLED_TRANSACTION_MS,
-  type ModelTime,
-  OTHER_TIMES,
-  TRANSACTION_TIME,
-  type TransactionTime,
-  timeText,
-} from './contention-model.ts';
+import { CONTENTION, itemBudgets, MODELLED_TRANSACTION_MS, type ModelTime } from './contention-model.ts';
 import { type Figure, modelFigure } from './figure.ts';
-import { type Admit, closedLoop, deployment, type LoadOutcome, type LoadPoint, measureLoad } from './load.ts';
+import { type Admit, closedLoop, deployment, type LoadPoint, measureLoad } from './load.ts';
 
 const MODELLED_MS = 2_000;
 const IN_FLIGHT = 64;
@@ -21,102 +12,91 @@ const IN_FLIGHT_MANY = 64 * 8;
 
 type Load = Omit<Awaited<ReturnType<typeof ownLoad>>, 'conflictsPerJob'>;
 
-async function ownLoad(roots: number, relays: number | 'naive', inFlight: number, time: TransactionTime) {
-  const { clock, store, openRelays } = deployment(roots, { time });
+async function ownLoad(roots: number, relays: number | 'naive', inFlight: number, itemMs?: number) {
+  const { clock, store, openRelays } = deployment(roots, itemMs);
   const load = closedLoop(openRelays(relays), { clock, forMs: MODELLED_MS, inFlight, roots });
   const { admitted, perSecond } = await clock.run(load);
   const { unitsPerJob, conflictsPerJob } = store.perJob(admitted);
   return { perSecond, unitsPerJob, conflictsPerJob, more: '' };
 }
 
-const TIMES = [TRANSACTION_TIME, ...OTHER_TIMES];
-const otherwise = (values: readonly (number | string)[]): string =>
-  OTHER_TIMES.map((time, index) => `${values[index + 1]} with ${timeText(time)}`).join(', ');
-const rounded = (value: number): number => Number(value.toPrecision(3));
+/** The time of an item is an estimate, so each figure is also given with others. */
+const OTHER_ITEM_MS = [0, 0.15, 0.6] as const;
+
+async function atEachItemMs<T>(measure: (itemMs?: number) => Promise<T>) {
+  const loads = [await measure()] as [T, ...T[]];
+  for (const itemMs of OTHER_ITEM_MS) loads.push(await measure(itemMs));
+  return (value: (load: T) => number): readonly [number, string] => [
+    value(loads[0]),
+    `${loads
+      .slice(1)
+      .map((load) => `${Number(value(load).toPrecision(3))}`)
+      .join(', ')} at ${OTHER_ITEM_MS.join(', ')} ms an item`,
+  ];
+}
 
 export async function contentionFigures(): Promise<readonly Figure[]> {
-  const loads = (roots: number, relays: number | 'naive', inFlight: number) =>
-    Promise.all(TIMES.map((time) => ownLoad(roots, relays, inFlight, time)));
-  const hot = await loads(1, 1, IN_FLIGHT);
-  const many = await loads(64, 1, IN_FLIGHT_MANY);
-  const two = await loads(1, 2, IN_FLIGHT);
-  const compare = (
-    other: string,
-    grouped: readonly Load[],
-    theirs: readonly Load[],
-    atLeast: number,
-  ): Figure => {
-    const ratios = grouped.map(
-      ({ perSecond }, index) => perSecond / (theirs[index]?.perSecond ?? Number.NaN),
-    );
-    const [[own, rival] = []] = grouped.map((each, index) => [each, theirs[index]]);
+  const hot = await atEachItemMs((itemMs) => ownLoad(1, 1, IN_FLIGHT, itemMs));
+  const many = await atEachItemMs((itemMs) => ownLoad(64, 1, IN_FLIGHT_MANY, itemMs));
+  const two = await atEachItemMs((itemMs) => ownLoad(1, 2, IN_FLIGHT, itemMs));
+  // Their transactions of four items and updates of one take the same time with each.
+  const compare = (other: string, grouped: typeof hot, theirs: Load, atLeast: number): Figure => {
+    const [ratio, others] = grouped(({ perSecond }) => perSecond / theirs.perSecond);
+    const [units] = grouped(({ unitsPerJob }) => unitsPerJob);
     return modelFigure(
       `group commit ÷ ${other}`,
-      ratios[0] ?? Number.NaN,
+      ratio,
       ...[{ atLeast }, '×' as const],
-      `${own?.perSecond.toFixed(0)}/s against ${rival?.perSecond.toFixed(0)}/s, ${grouped === hot ? IN_FLIGHT : IN_FLIGHT_MANY} in flight; write units per job ${own?.unitsPerJob.toFixed(1)} against ${rival?.unitsPerJob.toFixed(1)}${rival?.more}; ${otherwise(ratios.map(rounded))}`,
+      `${(ratio * theirs.perSecond).toFixed(0)}/s against ${theirs.perSecond.toFixed(0)}/s, ${grouped === hot ? IN_FLIGHT : IN_FLIGHT_MANY} in flight; write units per job ${units.toFixed(1)} against ${theirs.unitsPerJob.toFixed(1)}${theirs.more}; ${others}`,
     );
   };
   const naive = 'one transaction per job';
   const rival = 'rate-limiter-flexible on DynamoDB';
   const each = 'per admitted job, hot, 3 counters';
-  const cost = (name: string, values: readonly number[], atMost: number): Figure =>
-    modelFigure(name, values[0] ?? Number.NaN, { atMost }, 'per job', otherwise(values.map(rounded)));
-  const conflicts = (of: typeof hot) => of.map(({ conflictsPerJob }) => conflictsPerJob);
-  const units = (of: typeof hot) => of.map(({ unitsPerJob }) => unitsPerJob);
-  // Theirs are single updates, which have no further items.
-  const rivals = async (roots: number, inFlight: number) => {
-    const load = await rivalLoad(roots, inFlight);
-    return TIMES.map(() => load);
+  const cost = (of: typeof hot, key: 'conflictsPerJob' | 'unitsPerJob', relays: string, atMost: number) => {
+    const [value, others] = of((load) => load[key]);
+    const name = key === 'unitsPerJob' ? 'write units' : 'conflicts';
+    return modelFigure(`${name} ${each}, ${relays}`, value, { atMost }, 'per job', others);
   };
   // The model repeats exactly: guards stand about a tenth from its values.
   return [
-    compare(`${naive}, one hot group`, hot, await loads(1, 'naive', IN_FLIGHT), 14),
-    compare(`${naive}, 64 groups`, many, await loads(64, 'naive', IN_FLIGHT_MANY), 1.3),
-    compare(`${rival}, one hot group`, hot, await rivals(1, IN_FLIGHT), 3.1),
-    compare(`${rival}, 64 groups`, many, await rivals(64, IN_FLIGHT_MANY), 0.36),
-    cost(`conflicts ${each}, one relay`, conflicts(hot), 0.02),
-    cost(`write units ${each}, one relay`, units(hot), 3.3),
-    cost(`conflicts ${each}, two relays`, conflicts(two), 0.08),
-    cost(`write units ${each}, two relays`, units(two), 6.6),
+    compare(`${naive}, one hot group`, hot, await ownLoad(1, 'naive', IN_FLIGHT), 12),
+    compare(`${naive}, 64 groups`, many, await ownLoad(64, 'naive', IN_FLIGHT_MANY), 1.17),
+    compare(`${rival}, one hot group`, hot, await rivalLoad(1, IN_FLIGHT), 3.1),
+    compare(`${rival}, 64 groups`, many, await rivalLoad(64, IN_FLIGHT_MANY), 0.36),
+    cost(hot, 'conflictsPerJob', 'one relay', 0.02),
+    cost(hot, 'unitsPerJob', 'one relay', 3.3),
+    cost(two, 'conflictsPerJob', 'two relays', 0.08),
+    cost(two, 'unitsPerJob', 'two relays', 6.6),
   ];
 }
 
 /** Guards stand about a tenth above the model's values. `npm run capacity` has the whole curves. */
 const GUARDED: readonly (LoadPoint & { readonly p99Max: number; readonly undecidedMax?: number })[] = [
-  { roots: 1, relays: 1, isShared: false, perSecond: 1_000, p99Max: 15.5 },
-  { roots: 50, relays: 2, isShared: false, perSecond: 1_000, p99Max: 4.3 },
+  { roots: 1, relays: 1, isShared: false, perSecond: 1_000, p99Max: 13 },
+  { roots: 50, relays: 2, isShared: false, perSecond: 1_000, p99Max: 4.5 },
   { roots: 1_000, relays: 2, isShared: false, perSecond: 1_000, p99Max: 3.2 },
-  { roots: 64, relays: 2, isShared: true, perSecond: 400, p99Max: 55 },
-  { roots: 64, relays: 2, isShared: true, perSecond: 1_000, p99Max: 91 },
-  { roots: 1_000, relays: 2, isShared: true, perSecond: 1_000, p99Max: 146 },
-  { roots: 64, relays: 2, isShared: true, perSecond: 3_000, p99Max: 225, undecidedMax: 0.47 },
+  { roots: 64, relays: 2, isShared: true, perSecond: 400, p99Max: 24 },
+  { roots: 1_000, relays: 2, isShared: true, perSecond: 1_000, p99Max: 144 },
+  { roots: 64, relays: 2, isShared: true, perSecond: 3_000, p99Max: 225, undecidedMax: 0.18 },
 ];
 
 export async function openLoopFigures(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const { p99Max, undecidedMax = 0.001, ...point } of GUARDED) {
-    const loads: LoadOutcome[] = [];
-    for (const time of TIMES) loads.push(await measureLoad({ ...point, time }));
-    const [{ jobs, undecidedShare, p99Ms, unitsPerJob } = NOT_MEASURED] = loads;
+    const load = await atEachItemMs((itemMs) => measureLoad({ ...point, itemMs }));
     const at = `${point.perSecond} jobs/s by schedule, ${point.isShared ? 'a shared limit' : 'own limits'}, roots: ${point.roots}, relays: ${point.relays}`;
-    const note = `${p99Ms.toFixed(0)} ms of ${jobs} jobs, ${unitsPerJob.toFixed(1)} write units a job, settlement included; ms: ${otherwise(loads.map((each) => each.p99Ms.toFixed(0)))}`;
-    const undecided = loads.map((each) => `${rounded(each.undecidedShare * 100)} %`);
+    const [tx, otherTx] = load(({ p99Ms }) => p99Ms / MODELLED_TRANSACTION_MS);
+    const [undecided, otherUndecided] = load(({ undecidedShare }) => undecidedShare);
+    const [settled, otherSettled] = load(({ settledShare }) => settledShare);
     figures.push(
-      modelFigure(`p99 at ${at}`, p99Ms / MODELLED_TRANSACTION_MS, { atMost: p99Max }, 'tx', note),
-      modelFigure(
-        `undecided at ${at}`,
-        undecidedShare,
-        { atMost: undecidedMax },
-        'per job',
-        otherwise(undecided),
-      ),
+      modelFigure(`p99 at ${at}`, tx, { atMost: p99Max }, 'tx', otherTx),
+      modelFigure(`undecided at ${at}`, undecided, { atMost: undecidedMax }, 'per job', otherUndecided),
+      modelFigure(`settled at ${at}`, settled, { atLeast: 0.98 }, 'per job', otherSettled),
     );
   }
   return figures;
 }
-
-const NOT_MEASURED = { jobs: 0, undecidedShare: Number.NaN, p99Ms: Number.NaN, unitsPerJob: Number.NaN };
 
 /**
  * rate-limiter-flexible's store on DynamoDB, one `consume` for each limit of a job in parallel. It does less work: no

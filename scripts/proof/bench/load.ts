@@ -17,7 +17,7 @@ import type { RelayClock } from '../../../relay/exchange.ts';
 import { VirtualTime } from '../../local/clock.ts';
 import { quantile, seededRandom } from '../../local/random.ts';
 import { benchRequest, benchRules } from './bench-rules.ts';
-import { contendedStore, type TransactionTime } from './contention-model.ts';
+import { contendedStore } from './contention-model.ts';
 import { countingStore } from './counting-store.ts';
 
 export type Admit = (request: AdmissionRequest) => Promise<boolean>;
@@ -29,20 +29,13 @@ const PATIENT_MS = 5_000;
 export const memoryStore = (clock: LedgerClock, random: () => number): DynamoStore =>
   new DynamoStore({ table: new MemoryTable(), instance: INSTANCE, clock, random });
 
-export function deployment(
-  roots: number,
-  {
-    isShared,
-    deadlineMs,
-    time,
-  }: { isShared?: boolean; deadlineMs?: number; time?: TransactionTime | undefined } = {},
-) {
+export function deployment(roots: number, itemMs?: number, isShared?: boolean, deadlineMs?: number) {
   const clock = new VirtualTime(Date.UTC(2026, 10, 21));
   const random = seededRandom(1);
-  const contended = contendedStore(memoryStore(clock, random), clock, random, time);
+  const contended = contendedStore(memoryStore(clock, random), clock, random, itemMs);
   const store = countingStore(contended, INSTANCE);
   const rules = benchRules(roots, [], isShared);
-  const calls = { sent: 0, jobs: 0 };
+  const calls: number[] = [];
   const openRelays = relayOpener({ store, clock, random, rules, deadlineMs, calls });
   return { clock, random, store, calls, openRelays };
 }
@@ -55,18 +48,16 @@ export function relayOpener(options: {
   readonly rules: Rules;
   readonly deadlineMs?: number | undefined;
   readonly defer?: (run: () => void) => void;
-  readonly calls?: { sent: number; jobs: number };
+  /** Gets the jobs of each call. */
+  readonly calls?: number[];
 }) {
   const { store, clock, random, rules, deadlineMs = PATIENT_MS } = options;
-  const { defer = (run) => void clock.after(0, run), calls = { sent: 0, jobs: 0 } } = options;
+  const { defer = (run) => void clock.after(0, run) } = options;
   const newFunction = () => {
     const ledger = createLedger({ store, clock, random });
     const deps = { ledger, clock, log: silentLog, currentRules: async () => rules };
-    return (
-      requests: readonly AdmissionRequest[],
-      withinMs: number,
-      told?: Pick<DecideDeps, 'onContended' | 'onPacked'>,
-    ) => decide(requests, clock.monotonicMs() + withinMs, { ...deps, ...told });
+    return (requests: readonly AdmissionRequest[], withinMs: number, more: Partial<DecideDeps> = {}) =>
+      decide(requests, clock.monotonicMs() + withinMs, { ...deps, ...more });
   };
   const newRelay = () => {
     const decideAll = newFunction();
@@ -74,16 +65,12 @@ export function relayOpener(options: {
     return createGroupCommit({
       ...{ clock, lanes, defer, observe: () => {} },
       send(jobs, remainingMs) {
-        calls.sent += 1;
-        calls.jobs += jobs.length;
         const rootOf = new Map(jobs.map(({ request, root }) => [request.jobId, root]));
         const requests = jobs.map(({ request }) => request);
+        const rootsOf = (jobIds: readonly number[]) => jobIds.map((jobId) => rootOf.get(jobId) ?? '');
+        options.calls?.push(jobs.length);
         return decideAll(requests, remainingMs, {
-          onContended: (counter, jobIds) =>
-            lanes.noteContended(
-              counter,
-              jobIds.map((jobId) => rootOf.get(jobId) ?? ''),
-            ),
+          onContended: (counter, jobIds) => lanes.noteContended(counter, rootsOf(jobIds)),
           onPacked: (transactions) => lanes.notePacked([...rootOf.values()], transactions),
         });
       },
@@ -169,7 +156,7 @@ export interface LoadPoint {
   readonly relays: number | 'naive';
   readonly isShared: boolean;
   readonly perSecond: number;
-  readonly time?: TransactionTime;
+  readonly itemMs?: number | undefined;
 }
 
 export type LoadOutcome = Awaited<ReturnType<typeof measureLoad>>;
@@ -185,11 +172,8 @@ const SETTLED_WITHIN_MS = 10_000;
  * instant, so a side that stalls gets no fewer requests meanwhile.
  */
 export async function measureLoad(point: LoadPoint) {
-  const { roots, relays, perSecond } = point;
-  const { clock, random, store, calls, openRelays } = deployment(roots, {
-    ...point,
-    deadlineMs: DEADLINE_MS,
-  });
+  const { roots, relays, isShared, perSecond, itemMs } = point;
+  const { clock, random, store, calls, openRelays } = deployment(roots, itemMs, isShared, DEADLINE_MS);
   const admit = openRelays(relays);
   let admitted = 0;
   const stream = settlingStream({ store, clock, random }, perSecond);
@@ -217,7 +201,7 @@ export async function measureLoad(point: LoadPoint) {
   return {
     ...{ ...point, ...store.perJob(admitted), jobs },
     undecidedShare: (jobs - admitted) / jobs,
-    jobsPerCall: calls.jobs / calls.sent,
+    jobsPerCall: jobs / (calls.length || jobs),
     p99Ms: quantile(latenciesMs, 0.99),
     settledShare: stream.settled / admitted,
   };
