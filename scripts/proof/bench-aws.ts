@@ -1,4 +1,5 @@
 /** Contention, latency and write units on a real table. See USAGE. */
+import { randomUUID } from 'node:crypto';
 import { DeleteTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
@@ -15,8 +16,9 @@ import { closedLoop, INSTANCE, relayOpener } from './bench/load.ts';
 
 const USAGE = `npm run bench:aws -- --yes
 
-Creates the table "tollgate-bench-…" in the account and region of your AWS settings, runs one transaction per job, group
-commit with one relay and with two relays against one hot group for 20 s each with 64 jobs in flight, and deletes the table.
+Creates the table "tollgate-bench-…" in the account and region of your AWS settings, measures transactions of 4, 25, 50 and 100
+items, runs one transaction per job, group commit with one relay and with two relays against one hot group for 20 s each with 64
+jobs in flight, and deletes the table. The first table gives BENCH_TRANSACTION_MS (with 4 items, less the network) and BENCH_ITEM_MS.
 It costs about $0.10 to $0.50 of write units; --yes accepts that. Nothing else in the account is read or changed.
 
 Exit codes: 0 done, 1 failed, 3 wrong usage`;
@@ -51,10 +53,32 @@ async function main(): Promise<number> {
       unitsPerJobByFormula: rounded(unitsPerJob),
     };
   };
+  const measureTransactions = async (items: number) => {
+    const writes = Array.from({ length: items }, (_, item) => ({
+      ...({ kind: 'counter', key: { subject: `group/${item}`, limit: 'bench', period: 'now' } } as const),
+      ...{ committed: 1, fitted: 1, settled: 0, unchecked: {} },
+    }));
+    const timesMs: number[] = [];
+    for (let call = 0; call < 100; call += 1) {
+      const startedMs = clock.monotonicMs();
+      await dynamo.transact(writes, { token: randomUUID(), timeoutMs: 5_000 });
+      timesMs.push(clock.monotonicMs() - startedMs);
+    }
+    return {
+      items,
+      p50Ms: quantile(
+        timesMs.toSorted((one, other) => one - other),
+        0.5,
+      ).toFixed(1),
+    };
+  };
   await ensureTable(client, TableName);
   try {
     await waitUntilTableExists({ client, maxWaitTime: 120 }, { TableName });
     await measure(1, 5_000, 4);
+    const times = [];
+    for (const items of [4, 25, 50, 100]) times.push(await measureTransactions(items));
+    console.table(times);
     console.table([await measure('naive'), await measure(1), await measure(2)]);
     return 0;
   } finally {

@@ -28,14 +28,9 @@ const SILENCE_MS_MIN = 300;
 /** Budgets and deadlines end the retries earlier. This is for tests in which the clock stands still. */
 const TRIES_MAX = 40;
 /** Full jitter over 10, 20, 40 … 200 ms, for a busy table. */
-const PAUSE_MS_MIN = 10;
-const PAUSE_MS_MAX = 200;
-/**
- * Ends of jobs can wait. Their transactions are large, hold their counters for long, and cost much to try in vain. So each item adds
- * a millisecond to the first pause, which leaves the counters to admissions.
- */
-const ITEM_PAUSE_MS = 1;
-const ENDS_PAUSE_MS_MAX = 800;
+const PAUSE_MS = { first: 10, most: 200 };
+/** Ends of jobs can wait, and large ones hold counters for long. A millisecond more per item leaves the counters to admissions. */
+const endsPauseMs = (items: number) => ({ first: PAUSE_MS.first + items, most: 800 });
 const SILENCES_MAX = 3;
 
 type AttemptResult =
@@ -70,10 +65,8 @@ export async function attempt(
     deps.onContended?.(contended);
     cause = answer?.outcome === 'conflict' ? 'contended' : 'unavailable';
     if (silences >= SILENCES_MAX) break;
-    const growth = 2 ** (tries - 1);
-    const patientMs = deps.isUrgent
-      ? Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * growth)
-      : Math.min(ENDS_PAUSE_MS_MAX, (PAUSE_MS_MIN + ITEM_PAUSE_MS * writes.length) * growth);
+    const { first, most } = deps.isUrgent ? PAUSE_MS : endsPauseMs(writes.length);
+    const patientMs = Math.min(most, first * 2 ** (tries - 1));
     const { atLeastMs, jitterMs } = budgets.take(contended, tries);
     const isRace = deps.isUrgent === true && cause === 'contended' && contended.length > 0;
     const pauseMs = atLeastMs + deps.random() * (isRace ? jitterMs : patientMs);

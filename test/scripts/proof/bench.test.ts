@@ -93,25 +93,15 @@ test('one root at a low rate: all decided, and ends settled', async () => {
   expect(outcome.settledShare).toBeLessThanOrEqual(1);
 });
 
-test('the capacity page names where a curve holds and breaks', () => {
-  const measured = { undecidedShare: 0, p99Ms: 30, unitsPerJob: 10, conflictsPerJob: 0.1 };
+test('the capacity page names where a curve holds and what bounds it', () => {
   const good: LoadOutcome = {
-    ...{
-      ...POINT,
-      roots: 50,
-      isShared: true,
-      jobs: 300,
-      throttlesPerJob: 0,
-      settledShare: 0.97,
-      jobsPerCall: 2,
-    },
-    ...measured,
+    ...{ ...POINT, roots: 50, relays: 2, isShared: true, jobs: 300, jobsPerCall: 2, settledShare: 1 },
+    ...{ undecidedShare: 0, p99Ms: 30, unitsPerJob: 10, conflictsPerJob: 0.1, throttlesPerJob: 0 },
   };
-  const bad = { ...good, perSecond: 1_000, undecidedShare: 0.4, conflictsPerJob: 7, p99Ms: 1_500 };
-  const page = capacityPage([good, bad], 0.5);
-  expect(page).toContain(
-    '| 50 roots, 1 relay, own and shared limits | 100 | conflicts on the shared counter | 1500 | 10.0 | $5.00 |',
+  const lagging = { ...good, perSecond: 1_000, settledShare: 0.9 };
+  expect(capacityPage('| --- | ---: |\n| old |\n', [good, lagging])).toBe(
+    '| --- | ---: |\n| 50 roots, 2 relays, own and shared limits | 100 | shared counter | 30 | 10.0 | 2.0 |\n',
   );
-  expect(breaksBy([good])).toBe('holds');
-  expect(breaksBy([good, { ...bad, throttlesPerJob: 8 }])).toBe('write units of one item');
+  expect(breaksBy(good)).toBeUndefined();
+  expect(breaksBy({ ...good, perSecond: 5_000 })).toBe('table quota');
 });
