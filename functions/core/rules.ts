@@ -77,15 +77,13 @@ export function rulesInForce(
 }
 
 /** Root, groups in between, own group and project of each job, as far as they are known. */
-function listSubjects(jobs: readonly PlacedJob[], directory: Directory | undefined): ReadonlySet<string> {
-  const subjects = new Set<string>();
+function* listSubjects(jobs: readonly PlacedJob[], directory: Directory | undefined): Generator<string> {
   for (const job of jobs) {
     const { ancestors, groupId, projectId } = placementOf(job, directory);
-    for (const { id } of ancestors) subjects.add(subjectKey({ kind: 'group', id }));
-    if (groupId !== undefined) subjects.add(subjectKey({ kind: 'group', id: groupId }));
-    if (projectId !== undefined) subjects.add(subjectKey({ kind: 'project', id: projectId }));
+    for (const { id } of ancestors) yield subjectKey({ kind: 'group', id });
+    if (groupId !== undefined) yield subjectKey({ kind: 'group', id: groupId });
+    if (projectId !== undefined) yield subjectKey({ kind: 'project', id: projectId });
   }
-  return subjects;
 }
 
 /** A document with the short hash of its content, as the build wrote it. */

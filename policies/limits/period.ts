@@ -132,12 +132,12 @@ export const longestDays = memoize((key: string): number => {
 });
 
 /** Returns an instant at which the period is over in every zone, at most a day too late; Infinity for `once` and `now`. */
-export function overEverywhereMs(key: string): number {
+export const overEverywhereMs = memoize((key: string): number => {
   const period = periodOfKey(key);
   if (period === undefined) return Number.POSITIVE_INFINITY;
   // Minutes and hours are UTC's. Days end up to twelve hours after UTC's, and clocks of zones move.
   return period.endMs + (period.kind === 'minute' || period.kind === 'hour' ? 0 : DAY_MS);
-}
+});
 
 /** Unix ms, half-open: at `untilMs` it no longer counts. */
 export interface Validity {

@@ -47,7 +47,8 @@ export async function decide(
   const parsed = entries.map((entry) => parseAdmissionRequest(entry));
   const requests = parsed.flatMap((each) => (each.ok ? [each.value] : []));
   const judged = requests.length === 0 ? [] : await judgeRequests(requests, deadlineMs, { ...deps, waitOf });
-  const notices = await noticesOf(judged, deadlineMs, deps);
+  const isAnyRejected = judged.some(({ outcome }) => outcome.outcome === 'rejected');
+  const notices = isAnyRejected ? await noticesOf(judged, deadlineMs, deps) : undefined;
   const inOrder = judged.values();
   return parsed.map((each, index): AdmissionAnswer => {
     const one = each.ok ? inOrder.next().value : undefined;
@@ -56,7 +57,7 @@ export async function decide(
       return { ...jobIdIn(entries[index]), outcome: 'undecided', cause: 'invalid', problems };
     }
     // Use the id of the judged job, not the id of the entry at this index.
-    return { jobId: one.request.jobId, ...toDecision(one, notices.get(one), deps.consoleUrl, waitOf) };
+    return { jobId: one.request.jobId, ...toDecision(one, notices?.get(one), deps.consoleUrl, waitOf) };
   });
 }
 

@@ -66,9 +66,8 @@ export class HeadroomReader {
     const nowMs = this.#deps.clock.monotonicMs();
     const due = new Map<string, LimitClaim>();
     for (const claim of claims) {
-      if (!limitsFallback(claim)) continue;
       const name = counterName(claim.counter);
-      if (due.has(name) || isFresh(this.#reads.get(name), claim, nowMs)) continue;
+      if (due.has(name) || isFresh(this.#reads.get(name), claim, nowMs) || !limitsFallback(claim)) continue;
       due.set(name, claim);
       keepLatest(this.#reads, name, { atMs: nowMs, bound: claim.bound, held: 0, heldMax: 0 }, COUNTERS_MAX);
       if (due.size === ROOMS_MAX) break;

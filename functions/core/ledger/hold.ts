@@ -81,11 +81,15 @@ async function decidePack(pack: readonly HoldJob[], holding: Holding): Promise<v
   const { known, deadlineMs, clock } = holding;
   const open = (): readonly HoldJob[] => pack.filter(isOpen);
   // If the batch would not fit by what was last seen, a read is cheaper than a refused transaction.
-  await readCounters(pack, holding.lastSeen.nearlyFull(pack), holding);
+  const nearlyFull = holding.lastSeen.nearlyFull(pack);
+  if (nearlyFull.size > 0) await readCounters(pack, nearlyFull, holding);
   for (let pass = 1; pass <= PASSES_MAX; pass += 1) {
-    await findReserved(open(), known, deadlineMs, holding);
-    for (const name of await giveBackCharges(open(), deadlineMs, holding)) known.delete(name);
-    await readCounters(open(), unseenOfCohorts(open(), known), holding);
+    // Before anything is known there is nothing to find, to give back or to complete.
+    if (known.size > 0 || pass > 1) {
+      await findReserved(open(), known, deadlineMs, holding);
+      for (const name of await giveBackCharges(open(), deadlineMs, holding)) known.delete(name);
+      await readCounters(open(), unseenOfCohorts(open(), known), holding);
+    }
     const jobs = open();
     if (jobs.length === 0) return;
     const weighed = await weighWithGrace(jobs, known, deadlineMs, holding);
@@ -219,7 +223,7 @@ async function decideUnwritten(weighing: WeighingResult, holding: Holding): Prom
   const waiting = weighing.weighedJobs.filter((weighed) => leftMsOf(weighed) > 0);
   // A waiting job may hold already.
   const unread = waiting.flatMap(({ job }) => (job.isRecordKnown ? [] : [job]));
-  await readRecords(unread, holding);
+  if (unread.length > 0) await readRecords(unread, holding);
   for (const weighed of waiting) weighed.job.outcome ??= waitingOutcome(weighed);
   const limited = weighing.weighedJobs.filter((weighed) => isOpen(weighed.job) && hangsOnLimits(weighed));
   if (limited.length > 0 && (await holding.limitsAreStale()))
@@ -228,7 +232,6 @@ async function decideUnwritten(weighing: WeighingResult, holding: Holding): Prom
 }
 
 async function readRecords(jobs: readonly HoldJob[], { store, clock, deadlineMs }: Holding): Promise<void> {
-  if (jobs.length === 0) return;
   const undecide = (cause: 'deadline' | 'unavailable'): void => {
     for (const job of jobs) job.outcome = { outcome: 'undecided', cause };
   };

@@ -136,6 +136,7 @@ export class LimitStore {
   }
 
   async #load(loaded: Loaded, subjects: Iterable<string>): Promise<void> {
+    if (loaded.roots.size === loaded.shared.roots.size) return;
     const missing = new Set<number>();
     for (const subject of subjects) {
       const root = loaded.shared.homes[subject] ?? rootOf(subject);

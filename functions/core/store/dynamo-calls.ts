@@ -240,33 +240,30 @@ const EXPECTED: ReadonlySet<string> = new Set([
 const PLAIN = /^[A-Za-z][A-Za-z0-9]*$/;
 
 class Placeholders {
-  readonly #names = new Map<string, string>();
-  readonly #values: Record<string, AttributeValue> = {};
+  readonly attributes: {
+    ExpressionAttributeNames?: Record<string, string>;
+    ExpressionAttributeValues?: Record<string, AttributeValue>;
+  } = {};
   #count = 0;
 
   name(attribute: string): string {
-    const known = this.#names.get(attribute);
-    if (known !== undefined) return known;
+    this.attributes.ExpressionAttributeNames ??= {};
     // Rules are called anything, so every other name is numbered.
-    const name = PLAIN.test(attribute) ? `#${attribute}` : `#_${this.#names.size}`;
-    this.#names.set(attribute, name);
+    const name = PLAIN.test(attribute) ? `#${attribute}` : `#_${this.#next()}`;
+    this.attributes.ExpressionAttributeNames[name] = attribute;
     return name;
   }
 
   value(value: AttributeValue): string {
-    const name = `:${this.#count}`;
-    this.#count += 1;
-    this.#values[name] = value;
+    this.attributes.ExpressionAttributeValues ??= {};
+    const name = `:${this.#next()}`;
+    this.attributes.ExpressionAttributeValues[name] = value;
     return name;
   }
 
-  get attributes() {
-    return {
-      ...(this.#names.size > 0 && {
-        ExpressionAttributeNames: Object.fromEntries([...this.#names].map(([name, to]) => [to, name])),
-      }),
-      ...(this.#count > 0 && { ExpressionAttributeValues: this.#values }),
-    };
+  #next(): number {
+    this.#count += 1;
+    return this.#count - 1;
   }
 }
 
@@ -287,21 +284,18 @@ function itemConditionText(condition: ItemCondition, to: Placeholders): string {
   }
 }
 
-function updateText(
-  { set = {}, setIfAbsent = {}, add = {}, remove = [] }: UpdateWrite,
-  to: Placeholders,
-): string {
-  const sets = [
-    ...Object.entries(setIfAbsent).map(
-      ([name, value]) => `${to.name(name)} = if_not_exists(${to.name(name)}, ${to.value(value)})`,
-    ),
-    ...Object.entries(set).map(([name, value]) => `${to.name(name)} = ${to.value(value)}`),
-  ];
-  const adds = Object.entries(add).map(
-    ([name, value]) => `${to.name(name)} ${to.value({ N: String(value) })}`,
-  );
-  const clauses = { SET: sets, ADD: adds, REMOVE: remove.map((name) => to.name(name)) };
-  return Object.entries(clauses)
-    .flatMap(([verb, parts]) => (parts.length === 0 ? [] : `${verb} ${parts.join(', ')}`))
-    .join(' ');
+function updateText({ set, setIfAbsent, add, remove = [] }: UpdateWrite, to: Placeholders): string {
+  const sets: string[] = [];
+  const adds: string[] = [];
+  for (const name in setIfAbsent) {
+    const attribute = to.name(name);
+    sets.push(`${attribute} = if_not_exists(${attribute}, ${to.value(setIfAbsent[name] as AttributeValue)})`);
+  }
+  for (const name in set) sets.push(`${to.name(name)} = ${to.value(set[name] as AttributeValue)}`);
+  for (const name in add) adds.push(`${to.name(name)} ${to.value({ N: String(add[name]) })}`);
+  const removes = remove.map((name) => to.name(name));
+  return `${clause('SET', sets)}${clause('ADD', adds)}${clause('REMOVE', removes)}`.trimEnd();
 }
+
+const clause = (verb: string, parts: readonly string[]): string =>
+  parts.length === 0 ? '' : `${verb} ${parts.join(', ')} `;

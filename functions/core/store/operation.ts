@@ -204,7 +204,8 @@ export function itemBytes(item: Item): number {
   let bytes = 0;
   for (const name in item) {
     const value = item[name];
-    if (value !== undefined) bytes += Buffer.byteLength(name) + valueBytes(value);
+    // The ledger's names are ASCII.
+    if (value !== undefined) bytes += name.length + valueBytes(value);
   }
   return bytes;
 }
