@@ -26,6 +26,9 @@ export const ratioFigure = (name: string, ratios: readonly number[], must: Figur
 export const reached = ({ value, must }: Figure): boolean =>
   'atLeast' in must ? value >= must.atLeast : value <= must.atMost;
 
+/** Ratios of times differ between runs of equal code, so theirs are targets. */
+export const passes = (figure: Figure): boolean => figure.kind === 'ratio' || reached(figure);
+
 /**
  * Measures each side once a round, A B B A A B …, so that a machine that speeds up or slows down favours neither.
  *
@@ -59,7 +62,7 @@ export function renderTable(figures: readonly Figure[]): string {
     `${show(figure.value)}${figure.unit === '×' ? '×' : ` ${figure.unit}`}`,
     'atLeast' in figure.must ? `≥ ${figure.must.atLeast}` : `≤ ${figure.must.atMost}`,
     figure.kind,
-    reached(figure) ? 'ok' : 'MISSED',
+    reached(figure) ? 'ok' : passes(figure) ? 'off target' : 'MISSED',
   ]);
   const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`  ${name}: ${note}`]));
   const titles = ['figure', 'measured', 'must', 'kind', ''];

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Figure, reached } from './figure.ts';
+import type { Figure } from './figure.ts';
 import { startProcess } from './processes.ts';
 
 /** Loaded only by the process that measures the part: another part's code would share its heap. */
@@ -9,8 +9,8 @@ export const BENCH_PARTS: Readonly<Record<string, () => Promise<readonly Figure[
   policy: async () => (await import('./policy-speed.ts')).policyFigures(),
   cost: async () => (await import('./cost.ts')).costFigures(),
   cold: async () => (await import('./cold-start.ts')).coldStartFigures(),
-  tunnel: async () => (await import('./tunnel.ts')).tunnelFigures(),
   path: async () => (await import('./path.ts')).pathFigures(),
+  guards: async () => (await import('./guards.ts')).guardFigures(),
   memory: async () => (await import('./memory.ts')).memoryFigures(),
 };
 
@@ -23,25 +23,6 @@ export async function measurePart(name: string): Promise<readonly Figure[]> {
   } finally {
     child.stop();
   }
-}
-
-const TRIES = 3;
-const isMissedRatio = (figure: Figure): boolean => figure.kind === 'ratio' && !reached(figure);
-
-/**
- * Measures a part. If it misses a ratio, measures twice more and takes the median of the three for each ratio: a busy
- * machine spoils one measurement, slower code spoils most. Counts are the same every time.
- */
-export async function medianOfTries(measure: () => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
-  const tries = [await measure()];
-  const [first = []] = tries;
-  while (first.some(isMissedRatio) && tries.length < TRIES) tries.push(await measure());
-  return first.map((figure, index) => {
-    const worst = 'atLeast' in figure.must ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-    const rank = ({ value }: Figure): number => (Number.isNaN(value) ? worst : value);
-    const sorted = tries.flatMap((each) => each[index] ?? []).sort((a, b) => rank(a) - rank(b));
-    return figure.kind === 'ratio' ? (sorted[Math.floor(sorted.length / 2)] ?? figure) : figure;
-  });
 }
 
 if (import.meta.main) {

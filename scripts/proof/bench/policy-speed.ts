@@ -47,7 +47,7 @@ const newRequest = (): AdmissionRequest => ({
 });
 
 /** @param others - rules of other groups, spread among the `count` that match. */
-function evaluation(count: number, others = 0): () => unknown {
+export function evaluation(count: number, others = 0): () => unknown {
   // Two rules of benchRules match as well.
   const more = count - 2;
   const every = Math.ceil((more + others) / more);
@@ -63,7 +63,7 @@ function evaluation(count: number, others = 0): () => unknown {
 const ACME = 'registry.example.com/acme/';
 
 /** Ten image rules, and the same decisions by `startsWith` alone. Each call has an image that was never seen before. */
-function imageTests() {
+export function imageTests() {
   const allowed = Array.from({ length: 10 }, (_, at) => [`registry.example.com/team-${at}/`, ACME]);
   const allow = (prefixes: readonly string[]) => prefixes.map((each) => `${each}**/*:*`);
   const base = { kind: 'image', mode: 'enforce' };

@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const FLAGS = ['--expose-gc', '--max-semi-space-size=4'];
 const ANSWER_MS_MAX = 600_000;
+/** The revision that guards compare with. */
+export const ENV_AGAINST = 'BENCH_AGAINST';
+/** Set in processes whose steps are counted. */
+export const ENV_STEPS = 'BENCH_STEPS';
 const ROLES = fileURLToPath(new URL('roles.ts', import.meta.url));
 
 export type Role =
@@ -15,12 +19,15 @@ export type Role =
   | 'floor-admit'
   | 'floor-client'
   | 'grpc'
-  | 'inline-relay';
+  | 'inline-relay'
+  | 'admit-alone'
+  | 'policy-rules'
+  | 'policy-images';
 export type Urls = Partial<Record<'url' | 'grpcUrl' | 'wsUrl', string>>;
 type LoadField = 'jobs' | 'inFlight' | 'streams' | 'firstJobId' | 'controller' | 'roots';
 export type Load = Readonly<Record<LoadField, number>>;
 export type LoadResult = Readonly<Record<'seconds' | 'admitted' | 'p50Ms' | 'p99Ms', number>>;
-export type Command = 'cpu' | 'rss' | 'reset' | Load;
+export type Command = 'cpu' | 'rss' | 'steps' | 'reset' | Load;
 
 export function startProcess(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = fork(file, args, {
@@ -54,14 +61,17 @@ export function startProcess(file: string, args: readonly string[], env: NodeJS.
   };
 }
 
-export type RoleProcess = Awaited<ReturnType<typeof startRole>>;
+export type StartRole = typeof startRole;
+export type RoleProcess = Awaited<ReturnType<StartRole>>;
 
-async function startRole(role: Role, env?: NodeJS.ProcessEnv) {
-  const { next, send, stop } = startProcess(ROLES, [role], env);
+/** @param file - the roles of another version, to run its code. */
+async function startRole(role: Role, env?: NodeJS.ProcessEnv, file = ROLES) {
+  const { next, send, stop } = startProcess(file, [role], env);
   const { url = '', grpcUrl = '', wsUrl = '' } = await next<Urls>();
   return {
     ...{ url, grpcUrl, wsUrl, stop },
     cpuMicros: () => send<number>('cpu'),
+    steps: () => send<number>('steps'),
     rssBytes: () => send<number>('rss'),
     admitJobs: (load: Load) => send<LoadResult>(load),
     resetConnections: () => send<void>('reset'),
@@ -70,11 +80,11 @@ async function startRole(role: Role, env?: NodeJS.ProcessEnv) {
 
 /** Ends the router and all processes that `measure` starts. */
 export async function withProcesses<T>(
-  measure: (router: RoleProcess, start: typeof startRole) => Promise<T>,
+  measure: (router: RoleProcess, start: StartRole) => Promise<T>,
 ): Promise<T> {
   const started: RoleProcess[] = [];
-  const start: typeof startRole = async (role, env) => {
-    const one = await startRole(role, env);
+  const start: StartRole = async (...role) => {
+    const one = await startRole(...role);
     started.push(one);
     return one;
   };

@@ -6,10 +6,19 @@ import { textOf } from '../../../relay/admit/admit-call.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
 import { quantile } from '../../local/random.ts';
 import { benchMessage } from './bench-message.ts';
-import { benchPlace, benchRules } from './bench-rules.ts';
-import { type Command, type Load, type LoadResult, type Role, relayToken, type Urls } from './processes.ts';
+import { benchPlace, benchRequest, benchRules } from './bench-rules.ts';
+import {
+  type Command,
+  ENV_STEPS,
+  type Load,
+  type LoadResult,
+  type Role,
+  relayToken,
+  type Urls,
+} from './processes.ts';
+import { countSteps } from './steps.ts';
 
-const CONTROLLERS = [1, 2, 3];
+const CONTROLLERS = [1, 2, 3, 4];
 const STREAMS = 300;
 
 type Served = Urls & { readonly answer?: (command: Command) => Promise<unknown> };
@@ -21,11 +30,14 @@ const ROLES: Readonly<Record<Role, () => Promise<Served>>> = {
   /** Accepts every write. */
   table: async () => listen((await import('./fake-table.ts')).answerTable),
   /** The deployed programs. */
-  admit: async () => {
-    const { handler } = await import('../../../functions/admit/handler.ts');
-    return serve(async (body, method, rawPath) => {
-      const requestContext = { http: { method } };
-      return (await handler({ rawPath, requestContext, body, isBase64Encoded: false })).body;
+  admit: async () => serve(await loadAdmit()),
+  /** One request after another, each with one job. */
+  'admit-alone': async () => {
+    const answer = await loadAdmit();
+    return repeated(async (jobId) => {
+      const body = JSON.stringify({ remainingMs: 10_000, requests: [benchRequest(jobId, 0)] });
+      const said = await answer(body, 'POST', '/v1/admissions');
+      if (!said.includes('"admitted"')) throw new Error(said);
     });
   },
   relay: async () => {
@@ -43,7 +55,24 @@ const ROLES: Readonly<Record<Role, () => Promise<Served>>> = {
   /** Admits every job unread. */
   grpc: async () => (await import('./bare-client.ts')).startBareClient(STREAMS),
   'inline-relay': startInlineRelay,
+  'policy-rules': async () => repeated((await import('./policy-speed.ts')).evaluation(100)),
+  'policy-images': async () => repeated((await import('./policy-speed.ts')).imageTests().rules),
 };
+
+const repeated = (run: (jobId: number) => unknown): Served => ({
+  answer: async (command) => {
+    if (typeof command === 'object')
+      for (let job = 0; job < command.jobs; job += 1) await run(command.firstJobId + job);
+  },
+});
+
+async function loadAdmit() {
+  const { handler } = await import('../../../functions/admit/handler.ts');
+  return async (body: string, method: string, rawPath: string): Promise<string> => {
+    const requestContext = { http: { method } };
+    return (await handler({ rawPath, requestContext, body, isBase64Encoded: false })).body;
+  };
+}
 
 async function startRouter(): Promise<Served> {
   const { startLocalRouter } = await import('../../local/router/local-router.ts');
@@ -160,11 +189,13 @@ async function settledBytes(): Promise<number> {
 }
 
 if (import.meta.main) {
+  const steps = env[ENV_STEPS] === undefined ? undefined : await countSteps();
   const { answer, ...urls }: Served = await ROLES[process.argv[2] as Role]();
   const cpuMicros = (): number => process.cpuUsage().user + process.cpuUsage().system;
   process.on('message', async (command: Command) => {
     try {
-      const result = command === 'cpu' ? cpuMicros() : command === 'rss' ? settledBytes() : answer?.(command);
+      const read = { cpu: cpuMicros, rss: settledBytes, steps, reset: undefined };
+      const result = typeof command === 'object' ? answer?.(command) : (read[command] ?? answer)?.(command);
       process.send?.((await result) ?? {});
     } catch (error) {
       console.error(error);

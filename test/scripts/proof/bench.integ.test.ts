@@ -1,6 +1,11 @@
 import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { passes } from '../../../scripts/proof/bench/figure.ts';
+import { compareCode, ROWS } from '../../../scripts/proof/bench/guards.ts';
+import { OWN_CODE, withCodeOf } from '../../../scripts/proof/bench/landed.ts';
 import { measurePart } from '../../../scripts/proof/bench/parts.ts';
 
 const BENCH = fileURLToPath(new URL('../../../scripts/proof/bench.ts', import.meta.url));
@@ -27,3 +32,18 @@ test.each([
   },
   60_000,
 );
+
+/** Ten per cent of what an evaluation of 100 rules takes. */
+const BURN = 'for (let turn = 0; turn < 6_500; turn += 1) { void 0; }';
+
+test('a guard sees ten per cent more work in its row, and none in the others', async () => {
+  const figures = await withCodeOf('HEAD', async (slower) => {
+    const file = join(slower, 'policies/evaluate.ts');
+    const burning = readFileSync(file, 'utf8').replace(/export function evaluate\(.*\{/, `$&${BURN}`);
+    expect(burning).toContain(BURN);
+    writeFileSync(file, burning);
+    const rows = ROWS.filter(([row]) => row.startsWith('policy'));
+    return compareCode({ own: slower, landed: OWN_CODE }, rows);
+  });
+  expect(figures.map(passes)).toEqual([false, true]);
+}, 120_000);
