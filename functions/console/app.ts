@@ -5,7 +5,8 @@ import type { SignIn } from '../core/signin/create-sign-in.ts';
 import type { SignInEnv } from '../core/signin/model.ts';
 import { pageHeaders } from '../core/signin/require-user.ts';
 import { type ApiDeps, apiError, BROKEN, UNREADABLE } from './api/api-parts.ts';
-import { API_PATH, createApi } from './api/create-api.ts';
+import { createApi } from './api/create-api.ts';
+import { API_PATH } from './api/http.ts';
 import { unreadableStatus } from './unreadable-request.ts';
 
 interface ConsoleAppDeps extends ApiDeps {

@@ -5,7 +5,8 @@ import { exportLimits, totalChanges } from '../core/limits/csv/export-limits.ts'
 import { importLimits } from '../core/limits/csv/import-limits.ts';
 import type { CsvRow } from '../core/limits/csv/read-rows.ts';
 import type { ApplyOutcome, LiveLimits, Requester } from '../core/limits/edit-outcomes.ts';
-import { baseOfFile, exportedLimits, NO_SET } from '../core/limits/limit-reads.ts';
+import { baseOfFile, exportedLimits } from '../core/limits/limit-reads.ts';
+import { NO_SET } from '../core/limits/subject-text.ts';
 import type { ApiDeps } from './api/api-parts.ts';
 
 type ImportDeps = Pick<ApiDeps, 'limitEdits' | 'policy' | 'directory' | 'clock'>;

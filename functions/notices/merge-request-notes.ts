@@ -4,7 +4,8 @@
  */
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import { parseJobReference, recordPlaceOf, reportJobUrl } from '../answers/job/recorded-job.ts';
+import { parseJobReference } from '../answers/job/job-reference.ts';
+import { recordPlaceOf, reportJobUrl } from '../answers/job/recorded-job.ts';
 import { NOWHERE } from '../answers/reading/scope.ts';
 import { GitLabError } from '../core/gitlab/gitlab.ts';
 import { keepNote } from '../core/gitlab/keep-note.ts';

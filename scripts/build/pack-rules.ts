@@ -3,7 +3,8 @@ import { parse } from 'yaml';
 import type { RulesFile } from '../../functions/core/rules.ts';
 import { isZone, zoneTable } from '../../policies/limits/calendar.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
-import { DocumentError, readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
+import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
+import { DocumentError } from '../terminal/command.ts';
 
 /** The YAML as JSON with the hash of its content. @throws {DocumentError} listing every problem of every document */
 export function packRules({

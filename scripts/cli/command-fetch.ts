@@ -3,8 +3,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { notReached } from '../../functions/core/contract/network.ts';
+import { isRecord } from '../../policies/document/reading.ts';
 import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 
@@ -43,7 +43,6 @@ export const ENV_ID_TOKEN = 'TOLLGATE_ID_TOKEN';
 const OWNER_ONLY = 0o600;
 const FOLDER_OWNER_ONLY = 0o700;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '[::1]', 'localhost'];
-const SessionsSchema = z.record(z.string(), z.string());
 
 type Env = TerminalIo['env'];
 
@@ -73,11 +72,13 @@ function readSessions(env: Env): Readonly<Record<string, string>> {
   const file = sessionsFile(env);
   if (!existsSync(file)) return {};
   try {
-    return SessionsSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const sessions: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    const isMap = isRecord(sessions) && Object.values(sessions).every((each) => typeof each === 'string');
+    if (isMap) return sessions as Readonly<Record<string, string>>;
   } catch {
     // The message of another's error could quote a session.
-    throw new Error(`${file} is not readable; remove it and run tollgate login again`);
   }
+  throw new Error(`${file} is not readable; remove it and run tollgate login again`);
 }
 
 const sessionsFile = (env: Env): string =>

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { parseJobReference } from '../../functions/answers/job/recorded-job.ts';
+import { parseJobReference } from '../../functions/answers/job/job-reference.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { command, optionalWord, print, text, toggle } from '../terminal/define.ts';
-import { readInProcess } from './api/api-in-process.ts';
+import { readInProcess } from './api/answers.ts';
 import { consoleClient } from './api/open-api.ts';
 import { commandFetch, ENV_CONSOLE, readOrigin, readSession, writeSession } from './command-fetch.ts';
 

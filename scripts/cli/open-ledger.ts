@@ -15,6 +15,7 @@ import { dynamoUserSessions, type UserSessions } from '../../functions/core/sign
 import { dynamoStatementChain } from '../../functions/core/statements/closed-statement.ts';
 import { dynamoPriceLists } from '../../functions/core/statements/price-lists.ts';
 import { type RelayHeartbeat, readRelayHeartbeats } from '../../functions/core/store/health-items.ts';
+import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
@@ -22,7 +23,8 @@ import { type AlertRecordStore, dynamoAlertRecords } from '../../functions/core/
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import { ledgerFolder, openStoredTable } from '../local/ledger-folder.ts';
+import { openStoredTable } from '../local/ledger-folder.ts';
+import { ledgerFolder } from '../local/ledger-note.ts';
 import { PLAYED_GITLAB } from '../local/options.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
@@ -101,6 +103,12 @@ export async function openIfAny<T>(open: Open<T>, flags: LedgerFlags, io: Io): P
     return { known: false, why: 'there are no books here; name the table with --ledger' };
   }
 }
+
+/** An empty ledger, for a judgement by the documents alone. */
+export const openNothing = (): LedgerAccess => ({
+  store: new DynamoStore(partsOf({ table: new MemoryTable(), instance: 'none' })),
+  ...{ instance: 'none', description: 'no ledger', close: async () => {} },
+});
 
 /** For edits: if the SDK repeated one, it would take its own first try for another edit. */
 export const openToEdit = async (flags: LedgerFlags, io: Io) => accessTo(await openTableAccess(flags, io, 1));

@@ -27,7 +27,7 @@ import {
   countToTheEnd,
   ifMatchSet,
   readInProcess,
-} from './api/api-in-process.ts';
+} from './api/answers.ts';
 import { type BudgetContext, withBudget } from './api/open-api.ts';
 import {
   ACTOR_FLAG,
@@ -141,7 +141,7 @@ function move(
     const forecast = step.direction === 'next' ? await countForecast(rows, step, api, io) : undefined;
     const screen = screenOf(io);
     if (forecast !== undefined && !flags.json) io.out(forecastText(forecast, screen));
-    const format = { currency: budget.policy.currency, json: flags.json, io };
+    const format = { currency: budget.currency, json: flags.json, io };
     let view: Pick<RolloutMovedView, 'moved' | 'held' | 'set' | 'edit' | 'outcome'>;
     if (dryRun) {
       const { moved, held } = planMoves(rows, step);
@@ -220,7 +220,7 @@ const rolloutReport = command({
     return withBudget({ ...flags, topic }, io, async (budget) => {
       const api = budget.apiOf(actor);
       const base = await editBase(budget, flags.base);
-      const format = { currency: budget.policy.currency, json: flags.json, io };
+      const format = { currency: budget.currency, json: flags.json, io };
       const rows =
         which === 'all'
           ? (await readRollout(api)).rows.filter(({ classes }) =>

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closest } from '../../policies/document/reading.ts';
-import { isAlive, ledgerFolder, ledgerNowMs, readLedgerNote } from '../local/ledger-folder.ts';
-import { DocumentError } from '../policy/yaml-document.ts';
 import {
-  type Command,
   type CommandEntry,
+  DocumentError,
   EXIT,
   type ExitCode,
   type TerminalIo,
@@ -13,7 +11,6 @@ import {
 } from '../terminal/command.ts';
 import { printable, table } from '../terminal/table.ts';
 import { shortPath, systemFailure } from '../terminal/user-file.ts';
-import { type LedgerFlags, TABLE_FLAGS } from './ledger-flags.ts';
 import { PipelineError } from './pipeline/pipeline-error.ts';
 
 export async function runTollgate(
@@ -36,8 +33,9 @@ export async function runTollgate(
     name = chosen.entry.name;
     const command = await chosen.entry.load();
     if (!chosen.help) {
-      const nowMs = commandClock(command, chosen.rest, io);
-      return await command.run(chosen.rest, { ...io, nowMs });
+      if (command.flags.ledger === undefined) return await command.run(chosen.rest, io);
+      const { commandClock } = await import('./command-clock.ts');
+      return await command.run(chosen.rest, { ...io, nowMs: commandClock(command, chosen.rest, io) });
     }
     io.out(`${command.help}\n`);
     return EXIT.ok;
@@ -136,19 +134,4 @@ function describeFailure(error: unknown, cwd: string) {
   const message =
     systemFailure(error) ?? (error instanceof Error && error.message !== '' ? error.message : String(error));
   return { code: 'failed', message, problems: [] };
-}
-
-/** Returns the ledger's clock: the local one runs faster during `npm start`. */
-function commandClock(
-  { flags, parse }: Pick<Command, 'flags' | 'parse'>,
-  args: readonly string[],
-  io: Pick<TerminalIo, 'nowMs' | 'root'>,
-): () => number {
-  if (flags.ledger === undefined) return io.nowMs;
-  const { ledger, gitlab, instance }: LedgerFlags = parse(args).flags;
-  const isLocal = ledger === undefined ? flags.ledger === TABLE_FLAGS.ledger : ledger === 'local';
-  const note = isLocal ? readLedgerNote(ledgerFolder(io.root)) : undefined;
-  const host = instance ?? (gitlab === undefined ? undefined : URL.parse(gitlab)?.hostname);
-  if (note === undefined || (host !== undefined && host !== note.instance)) return io.nowMs;
-  return () => ledgerNowMs(note, io.nowMs(), isAlive(note.pid));
 }

@@ -13,7 +13,7 @@ import { UsageError } from '../terminal/command.ts';
 import { publishedFact, serveAdmit } from './admit.ts';
 import { fastClock, SPEED } from './clock.ts';
 import type { LocalJob } from './gitlab/state.ts';
-import { ledgerFolder, readLedgerNote, writeLedgerNote } from './ledger-folder.ts';
+import { ledgerFolder, readLedgerNote, writeLedgerNote } from './ledger-note.ts';
 import { openLocalLedger } from './ledger-source.ts';
 import {
   estimatedEnds,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
-import { DocumentError } from '../policy/read-documents.ts';
+import { DocumentError } from '../terminal/command.ts';
 import { runProgram } from '../terminal/program.ts';
 import { readLocalRules } from './admit.ts';
 import { HELP, parseOptions } from './options.ts';

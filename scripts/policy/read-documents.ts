@@ -6,9 +6,8 @@ import { parsePolicy } from '../../policies/document/parse-policy.ts';
 import type { DocumentProblem, ParseResult } from '../../policies/document/reading.ts';
 import type { LimitSet } from '../../policies/limits/limits.ts';
 import type { Policy } from '../../policies/policy.ts';
-import { DocumentError, readYaml, type YamlDocument } from './yaml-document.ts';
-
-export { DocumentError } from './yaml-document.ts';
+import { DocumentError } from '../terminal/command.ts';
+import { readYaml, type YamlDocument } from './yaml-document.ts';
 
 /** A document that was understood, with its text, so that remarks about the model can name the line. */
 export interface LocatedDocument<Model> {

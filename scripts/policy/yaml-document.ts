@@ -1,7 +1,7 @@
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { type DocumentPath, type DocumentProblem, problemText } from '../../policies/document/reading.ts';
 import { SPENT_KINDS } from '../../policies/unit.ts';
-import { UsageError } from '../terminal/command.ts';
+import { DocumentError, UsageError } from '../terminal/command.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 
 /** Numbers under these keys may have decimals: they are read as they are written, never through a float. */
@@ -30,16 +30,6 @@ export interface YamlDocument {
 interface Position {
   readonly line: number;
   readonly column: number;
-}
-
-export class DocumentError extends Error {
-  override readonly name = 'DocumentError';
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.problems = problems;
-  }
 }
 
 /** Notes the problems of a document that is invalid, so that others are read all the same. */

@@ -53,3 +53,13 @@ export interface CommandEntry {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}

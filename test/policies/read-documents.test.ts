@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { timeoutEstimator } from '../../policies/estimate.ts';
 import { evaluate } from '../../policies/evaluate.ts';
-import { DocumentError, readDirectory, readLimits, readPolicy } from '../../scripts/policy/read-documents.ts';
+import { readDirectory, readLimits, readPolicy } from '../../scripts/policy/read-documents.ts';
+import { DocumentError } from '../../scripts/terminal/command.ts';
 import { NOW_MS } from './documents.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'documents-'));

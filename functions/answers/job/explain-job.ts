@@ -34,8 +34,9 @@ import {
   violationText,
   waitOf,
 } from './decision-lines.ts';
+import { parseJobReference } from './job-reference.ts';
 import type { ExplainedCounter, ExplainedRuleRow, ExplainedTerms, JobAnswer, JobRejection } from './model.ts';
-import { isVisible, parseJobReference, recordPlaceOf, reportJobUrl } from './recorded-job.ts';
+import { isVisible, recordPlaceOf, reportJobUrl } from './recorded-job.ts';
 import { awaitedText, readRetry } from './retried.ts';
 import { type ReevaluatedJob, reevaluate } from './rule-results.ts';
 

@@ -43,13 +43,8 @@ import {
   riskOf,
 } from '../status/risk.ts';
 import { type CountedLimit, countedLimits, shareOf } from '../status/subject-limits.ts';
-import {
-  type BudgetRow,
-  type Budgets,
-  type BudgetsQuery,
-  type Reconciliation,
-  SUBJECT_KINDS,
-} from './models.ts';
+import { SUBJECT_KINDS } from './filters.ts';
+import type { BudgetRow, Budgets, BudgetsQuery, Reconciliation } from './models.ts';
 
 const FORECAST_MAX = 400;
 /** Three requests of a hundred keys. */

@@ -6,7 +6,6 @@ import { counterOf, type LimitSet, limitsOn } from '../../../policies/limits/lim
 import { isValidAt } from '../../../policies/limits/period.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsByPlace } from '../../core/limits/change-rows.ts';
-import { entryPlaceOf } from '../../core/limits/csv/export-limits.ts';
 import type {
   BreakGlassState,
   ChangeRow,
@@ -204,8 +203,6 @@ export const ownLimitsOf =
       return { id, kind, unit, amount, inForce, ...withoutAbsent({ per }) };
     });
   };
-
-export const isSubject = (text: string): boolean => entryPlaceOf(text) !== undefined;
 
 type Entry = Readonly<Record<string, unknown>>;
 

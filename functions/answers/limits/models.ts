@@ -13,6 +13,7 @@ import { EditRequestSchema, GrantRequestSchema, type LimitRequest } from '../../
 import * as s from '../../core/schema.ts';
 import { limitKind, periodKind, unit, z } from '../../core/schema.ts';
 import { LimitRowSchema } from '../status/model.ts';
+import type { BUDGET_ORDERS, RISK_FILTERS, SubjectKind } from './filters.ts';
 
 export type { ChangeRow, LimitRequest, LogEntry, WrittenTotal };
 
@@ -199,18 +200,6 @@ export const RequestRowSchema = z
 export type RequestRow = LimitRequest & Readonly<z.infer<z.ZodObject<typeof row>>>;
 
 /* Budgets and exceptions. */
-
-/** Kind of a limit's subject; `cap`: each pipeline, user, … of a group or project. */
-const PLACES = ['instance', 'group', 'project', 'runner-class', 'runner', 'user'] as const;
-export const SUBJECT_KINDS = [...PLACES, 'cap'] as const;
-
-export type SubjectKind = (typeof SUBJECT_KINDS)[number];
-
-/** `risk`: refusing, used up, soonest to run out, then by share; `fullest`: by share; `name`: by path. */
-export const BUDGET_ORDERS = ['risk', 'fullest', 'name'] as const;
-
-/** `used-up`: nothing is left; `runs-out`: that, or it refuses jobs or runs out before the period ends. */
-export const RISK_FILTERS = ['used-up', 'runs-out'] as const;
 
 export interface BudgetsQuery {
   /** Part of a path or name, of a limit's id or its owner, any case; at most 200 characters. */

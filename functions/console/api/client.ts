@@ -1,6 +1,7 @@
 /** A typed client of the API, for scripts of the pages and for programs. */
 import { hc } from 'hono/client';
-import { API_PATH, type Api } from './create-api.ts';
+import type { Api } from './create-api.ts';
+import { API_PATH } from './http.ts';
 
 interface ApiClientOptions {
   readonly origin: string;

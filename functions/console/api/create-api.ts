@@ -19,11 +19,11 @@ import {
 import { unreadableStatus } from '../unreadable-request.ts';
 import { type ApiDeps, apiError, BROKEN, invalidHook, UNREADABLE } from './api-parts.ts';
 import { forbidden } from './edits.ts';
+import { API_PATH } from './http.ts';
 import { limitRoutes, requestRoutes } from './limit-routes.ts';
 import { readRoutes } from './read-routes.ts';
 import { rolloutRoutes } from './rollout-routes.ts';
 
-export const API_PATH = '/api/v1';
 const DOCUMENT_PATH = '/openapi.json';
 const RETRY_AFTER_SECONDS = '2';
 const UNAVAILABLE_ERRORS: ReadonlySet<string> = new Set(['LimitsError', 'LedgerError', 'DirectoryError']);

@@ -13,8 +13,9 @@ import {
   type LiveLimits,
   type RoleName,
 } from '../../core/limits/edit-outcomes.ts';
-import { lastEdit, NO_SET } from '../../core/limits/limit-reads.ts';
+import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { actText, rolesText } from '../../core/limits/rights.ts';
+import { NO_SET } from '../../core/limits/subject-text.ts';
 import { count, instantMs, list, maybe, orNone, text, z } from '../../core/schema.ts';
 import { type ApiContext, type ApiError, apiError, NO_BASE, NOT_THERE, withProblems } from './api-parts.ts';
 
@@ -28,8 +29,6 @@ export function baseOf(header: string | undefined): { readonly base: string | un
   if (set === undefined) return 'missing';
   return { base: set === NO_SET ? undefined : set };
 }
-
-export const formatEtag = (set: string | undefined): string => `"${set ?? NO_SET}"`;
 
 const refusal = <const Status extends 403 | 404 | 409 | 412 | 422 | 428>(status: Status, body: ApiError) => ({
   status,

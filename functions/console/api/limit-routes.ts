@@ -20,8 +20,8 @@ import {
   VerdictSchema,
 } from '../../core/limits/edit-model.ts';
 import { LimitRequestSchema } from '../../core/limits/edit-outcomes.ts';
-import { NO_SET } from '../../core/limits/limit-reads.ts';
 import { rolesText } from '../../core/limits/rights.ts';
+import { NO_SET } from '../../core/limits/subject-text.ts';
 import { count, instantMs, list, maybe, text } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import { dialectOf, exportFile, planImport } from '../import-file.ts';
@@ -55,12 +55,12 @@ import {
   editResponse,
   FiledSchema,
   forbidden,
-  formatEtag,
   INVALID,
   readEdits,
   respond,
   staleError,
 } from './edits.ts';
+import { formatEtag } from './http.ts';
 
 const LiveSetSchema = z
   .object({

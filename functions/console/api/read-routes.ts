@@ -12,14 +12,12 @@ import {
 } from '../../answers/groups/model.ts';
 import { CheckedPipelineSchema, ExplainedSchema, PipelineInputSchema } from '../../answers/job/model.ts';
 import { BUDGET_ROWS_MAX } from '../../answers/limits/budgets.ts';
+import { BUDGET_ORDERS, RISK_FILTERS, SUBJECT_KINDS } from '../../answers/limits/filters.ts';
 import {
-  BUDGET_ORDERS,
   BudgetsSchema,
   ExceptionsSchema,
   OwnLimitsSchema,
   ReconciliationSchema,
-  RISK_FILTERS,
-  SUBJECT_KINDS,
 } from '../../answers/limits/models.ts';
 import { SPEND_KEYS, SpendReportSchema } from '../../answers/report/model.ts';
 import { TOP_MAX } from '../../answers/report/report.ts';

@@ -2,13 +2,11 @@ import { LIMIT_KINDS } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import {
   BUDGET_ORDERS,
-  type BudgetRow,
-  type Budgets,
-  type BudgetsQuery,
   RISK_FILTERS,
   SUBJECT_KINDS,
   type SubjectKind,
-} from '../../answers/limits/models.ts';
+} from '../../answers/limits/filters.ts';
+import type { BudgetRow, Budgets, BudgetsQuery } from '../../answers/limits/models.ts';
 import { ConsolePage } from './frame.tsx';
 import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
 import { mayOpen } from './page-access.ts';

@@ -1,4 +1,4 @@
-import { parseJobReference } from '../../answers/job/recorded-job.ts';
+import { parseJobReference } from '../../answers/job/job-reference.ts';
 import type { User } from '../../core/signin/model.ts';
 import { reachable } from './frame.tsx';
 import { type PageRoutes, query } from './page.ts';

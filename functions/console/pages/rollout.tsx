@@ -9,7 +9,7 @@ import type {
 } from '../../answers/rollout/model.ts';
 import { rolloutNeedText } from '../../answers/rollout/rollout-moves.ts';
 import type { ApplyOutcome } from '../../core/limits/edit-outcomes.ts';
-import { NO_SET } from '../../core/limits/limit-reads.ts';
+import { NO_SET } from '../../core/limits/subject-text.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';
 import {

@@ -8,6 +8,7 @@ import type { LimitsDocument } from './limit-set.ts';
 import { ifReadable, type LimitTable, WITHIN } from './limit-table.ts';
 import { type ReadLimitSet, readDocument } from './plan-edits.ts';
 import { readLimitSet } from './publish-limits.ts';
+import { NO_SET } from './subject-text.ts';
 
 export interface LimitEditsDeps {
   readonly table: LimitTable;
@@ -71,9 +72,6 @@ export class LimitReads {
     return ifReadable(this.base(set));
   }
 }
-
-/** Stands for the set where none is live yet: in `If-Match`, and in the column `version` of a file. */
-export const NO_SET = 'none';
 
 interface LimitEditReads {
   readonly live: LimitReads['live'];

@@ -5,6 +5,8 @@ import { isRecord } from '../../../policies/document/reading.ts';
 import { CAP_KINDS, capSubject, parseCap } from '../../../policies/limits/cap.ts';
 import { LIMIT_KINDS, type LimitKind } from '../../../policies/unit.ts';
 
+/** Names the set where none is live yet: in `If-Match`, and in the column `version` of a file. */
+export const NO_SET = 'none';
 const PERSONAL = 'personal';
 const PATTERN_PREFIX = 'groups/';
 

@@ -5,7 +5,7 @@ import { EXIT } from '../../terminal/command.ts';
 import { command, orElse, print, required, text } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
 import { readUserFile } from '../../terminal/user-file.ts';
-import { found } from '../api/api-in-process.ts';
+import { found } from '../api/answers.ts';
 import { withTable } from '../api/open-api.ts';
 import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { runsOf } from '../reconcile/gitlab-runs.ts';

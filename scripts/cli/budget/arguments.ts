@@ -1,18 +1,17 @@
 import { userInfo } from 'node:os';
-import { isSubject } from '../../../functions/answers/limits/edits.ts';
+import { isSubject } from '../../../functions/answers/limits/filters.ts';
 import type { OwnLimit } from '../../../functions/answers/limits/models.ts';
 import { type Directory, pathKey } from '../../../policies/directory.ts';
 import { closest } from '../../../policies/document/reading.ts';
 import { readWrittenAmount, readWrittenDay } from '../../../policies/document/written.ts';
 import { capWords, parseCap } from '../../../policies/limits/cap.ts';
 import { PERIOD_KINDS, type PeriodKind } from '../../../policies/limits/period.ts';
-import { runnerClassNames } from '../../../policies/price.ts';
 import { LIMIT_KINDS, type LimitKind, UNIT_OF } from '../../../policies/unit.ts';
 import { UNIT_TEXTS } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { text, toggle } from '../../terminal/define.ts';
-import { readInProcess } from '../api/api-in-process.ts';
+import { readInProcess } from '../api/answers.ts';
 import type { BudgetContext } from '../api/open-api.ts';
 import { LEDGER_FLAGS } from '../ledger-flags.ts';
 
@@ -102,11 +101,10 @@ export function parseSubject(word: string, directory: Directory): string {
 /** The same for views: a subject that neither the directory nor a limit knows would look as if it had no limit. */
 export async function knownSubject(
   word: string,
-  { api, directory, policy }: Pick<BudgetContext, 'api' | 'directory' | 'policy'>,
+  { api, directory, runnerClasses: classes = [] }: Pick<BudgetContext, 'api' | 'directory' | 'runnerClasses'>,
 ): Promise<string> {
   const subject = parseSubject(word, directory);
   const [kind, name = ''] = subject.split('/');
-  const classes = runnerClassNames(policy.prices);
   const isUnknown =
     (kind === 'group' && !directory.groupById.has(Number(name))) ||
     (kind === 'project' && !directory.projectById.has(Number(name))) ||
@@ -114,7 +112,7 @@ export async function knownSubject(
   if (!isUnknown || (await ownLimits(subject, { api })).length > 0) return subject;
   throw new UsageError(
     kind === 'runner-class'
-      ? `"${word}": is no runner class of the policy; expected one of ${classes.join(', ')}`
+      ? `"${word}": is no runner class of the policy${classes.length === 0 ? ' with limits' : `; expected one of ${classes.join(', ')}`}`
       : `"${word}": the directory knows no ${kind} of this id; expected a path, or an id it has`,
   );
 }

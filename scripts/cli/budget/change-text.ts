@@ -5,12 +5,11 @@ import { problemText } from '../../../policies/document/reading.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
-import { DocumentError } from '../../policy/read-documents.ts';
-import { EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
+import { DocumentError, EXIT, type ExitCode, type TerminalIo } from '../../terminal/command.ts';
 import { printable, type Screen, screenOf, wrapped } from '../../terminal/table.ts';
-import { type ApiAnswer, type EditAnswer, readSetView } from '../api/api-in-process.ts';
+import { type ApiAnswer, type EditAnswer, readSetView } from '../api/answers.ts';
 import { rollupZone } from '../ledger-flags.ts';
-import { type SetView, setText } from '../limits/live-set.ts';
+import { type SetView, setText } from '../limits/set-view.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import type { countedJobs } from './edits.ts';
 

@@ -3,14 +3,13 @@ import type { WrittenTotal } from '../../../functions/answers/limits/models.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { DocumentError } from '../../policy/read-documents.ts';
-import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { DocumentError, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, readChoice, text, toggle, word } from '../../terminal/define.ts';
 import { amounts, printable, right, screenOf, textLines } from '../../terminal/table.ts';
 import { readUserBytes } from '../../terminal/user-file.ts';
-import { answerOf, countToTheEnd, ifMatchSet, liveSet } from '../api/api-in-process.ts';
+import { answerOf, countToTheEnd, ifMatchSet, liveSet } from '../api/answers.ts';
 import { withBudget } from '../api/open-api.ts';
-import { NOTHING_LIVE } from '../limits/live-set.ts';
+import { NOTHING_LIVE } from '../limits/set-view.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { deliver } from '../statement/deliver.ts';
 import { BUDGET_FLAGS, EDIT_EXITS, EDIT_FLAGS, readActor, readReason } from './arguments.ts';
@@ -89,10 +88,10 @@ missing column or limit changes nothing.`,
     const file = resolve(io.cwd, words.file);
     const bytes = readUserBytes(file);
     return withBudget(flags, io, async (budget) => {
-      const { apiOf, policy } = budget;
+      const { apiOf, currency } = budget;
       const { live, set } = await editBase(budget, flags.base);
       const { limits } = apiOf(actor);
-      const format = { currency: policy.currency, json: flags.json, io };
+      const format = { currency, json: flags.json, io };
       const query = {
         ...{ ...dialectOf(flags), why, name: basename(file).slice(0, NAME_CHARACTERS_MAX) },
         ...withoutAbsent({ from: flags.from }),
@@ -126,7 +125,7 @@ missing column or limit changes nothing.`,
       const { base, totals, rowsRead, understood, unnamed, backtest, ...preview } = body;
       const notes = [...body.notes.map((note) => `file: ${note}`), ...understood.map(({ text }) => text)];
       const read = { totals, rowsRead, notes, unnamed, pruned: flags.prune };
-      if (!flags.json && !preview.stale) io.out(totalsText(read, policy.currency, io));
+      if (!flags.json && !preview.stale) io.out(totalsText(read, currency, io));
       const replayed = preview.rows.length > 0 && backtest !== undefined ? countedJobs(backtest) : undefined;
       return printPreview(preview, replayed, { base, live }, format, read);
     });

@@ -4,8 +4,14 @@ import { type LimitField, limitFields } from '../../../policies/limits/limit-fie
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { isAtOnce, SCALED_KINDS, writtenUnits } from '../../../policies/unit.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { DocumentError } from '../../policy/read-documents.ts';
-import { type Command, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import {
+  type Command,
+  DocumentError,
+  EXIT,
+  type ExitCode,
+  type TerminalIo,
+  UsageError,
+} from '../../terminal/command.ts';
 import {
   type CommandRow,
   choice,
@@ -24,10 +30,10 @@ import {
   word,
 } from '../../terminal/define.ts';
 import { screenOf } from '../../terminal/table.ts';
-import { answerOf, countToTheEnd, ifMatchSet, liveSet, type SentEdit } from '../api/api-in-process.ts';
+import { answerOf, countToTheEnd, ifMatchSet, liveSet, type SentEdit } from '../api/answers.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../ledger-flags.ts';
-import { NOTHING_LIVE, setText } from '../limits/live-set.ts';
+import { NOTHING_LIVE, setText } from '../limits/set-view.ts';
 import {
   type AmountWords,
   EDIT_EXITS,
@@ -101,11 +107,11 @@ async function makeEdit(
   { edits: made, actor, why }: { edits: readonly SentEdit[]; actor: string; why: string },
   { live, set }: EditBase,
   flags: Pick<EditFlags, 'confirm' | 'dry-run' | 'json'>,
-  { apiOf, policy }: BudgetContext,
+  { apiOf, currency }: BudgetContext,
   io: TerminalIo,
 ): Promise<ExitCode> {
   const { limits } = apiOf(actor);
-  const format: OutcomeFormat = { currency: policy.currency, json: flags.json, io };
+  const format: OutcomeFormat = { currency, json: flags.json, io };
   const [header, edits] = [ifMatchSet(set), [...made]];
   if (!flags['dry-run']) {
     const json = { edits, why, confirmed: flags.confirm };
@@ -195,7 +201,7 @@ named stay; "none" takes a field out. --dry-run shows what would change, and whi
     'tollgate budget set acme/payments +20% --dry-run',
   ],
   edits: async ({ flags, words: { group, amount: amountWords } }, budget) => {
-    const { currency } = budget.policy;
+    const { currency } = budget;
     const given: Readonly<Record<string, unknown>> = flags;
     const fields: Fields = Object.fromEntries(
       FIELDS.flatMap(({ name, flag = '' }) => (given[flag] === undefined ? [] : [[name, given[flag]]])),

@@ -2,8 +2,7 @@ import type { LimitRequest } from '../../../functions/answers/limits/models.ts';
 import { problemText } from '../../../policies/document/reading.ts';
 import { edgeText } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { DocumentError } from '../../policy/read-documents.ts';
-import { type Command, EXIT, UsageError } from '../../terminal/command.ts';
+import { type Command, DocumentError, EXIT, UsageError } from '../../terminal/command.ts';
 import {
   choice,
   command,
@@ -17,7 +16,7 @@ import {
   word,
 } from '../../terminal/define.ts';
 import { printable } from '../../terminal/table.ts';
-import { answerOf, readInProcess, type SentEdit } from '../api/api-in-process.ts';
+import { answerOf, readInProcess, type SentEdit } from '../api/answers.ts';
 import { withBudget } from '../api/open-api.ts';
 import {
   ACTOR_FLAG,
@@ -60,7 +59,7 @@ const budgetGrant = editing({
   edits: async ({ flags, words: { group, amount: words } }, budget, io) => {
     const { until, ticket, from = `${new Date(io.nowMs()).toISOString().slice(0, 19)}Z` } = flags;
     const reason = readReason(flags.reason);
-    const { currency } = budget.policy;
+    const { currency } = budget;
     const subject = parseSubject(group, budget.directory);
     const example = `+200 or +200 ${currency}; --limit says which limit`;
     const { amount, unit, per } = readAmountWords(words, currency, example);
@@ -219,7 +218,7 @@ const budgetRequests = command({
   examples: ['tollgate budget requests --all'],
   run: async ({ flags }, io) => {
     const actor = readActor(flags, io);
-    return withBudget(flags, io, async ({ apiOf, directory, policy }) => {
+    return withBudget(flags, io, async ({ apiOf, directory, currency }) => {
       const api = apiOf(actor);
       const found = await readInProcess(api.requests.$get());
       const requests = flags.all ? found : found.filter(({ state }) => state === 'pending');
@@ -227,7 +226,7 @@ const budgetRequests = command({
         if (requests.length === 0) return `${flags.all ? 'There is no request.' : 'No request waits.'}\n`;
         const rows = requests.map((request: LimitRequest) => {
           const { id, state, subject, limit, from = '', until = '', requestedBy, reason } = request;
-          const what = requestedText(request, policy.currency);
+          const what = requestedText(request, currency);
           const group = subjectText(subject, directory);
           return [id, state, group, limit, what, from, until, requestedBy, reason].map(printable);
         });

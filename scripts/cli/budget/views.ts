@@ -1,12 +1,10 @@
-import {
-  BUDGET_ORDERS,
-  type BudgetRow,
-  type Budgets,
-  type ExceptionRow,
-  type LogEntry,
-  type Reconciliation,
-  RISK_FILTERS,
-  SUBJECT_KINDS,
+import { BUDGET_ORDERS, RISK_FILTERS, SUBJECT_KINDS } from '../../../functions/answers/limits/filters.ts';
+import type {
+  BudgetRow,
+  Budgets,
+  ExceptionRow,
+  LogEntry,
+  Reconciliation,
 } from '../../../functions/answers/limits/models.ts';
 import {
   alertsText,
@@ -32,7 +30,7 @@ import {
   whole,
 } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines } from '../../terminal/table.ts';
-import { allPages, readInProcess } from '../api/api-in-process.ts';
+import { allPages, readInProcess } from '../api/answers.ts';
 import { type BudgetContext, withBudget } from '../api/open-api.ts';
 import { rollupZone } from '../ledger-flags.ts';
 import { shadowCount } from '../report/shadow-words.ts';
@@ -196,7 +194,7 @@ const budgetHistory = command({
   examples: ['tollgate budget history acme/payments --count 50'],
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
-      const { api, directory, policy } = budget;
+      const { api, directory, currency } = budget;
       const { group } = words;
       const subject = group === undefined ? undefined : parseSubject(group, directory);
       const edits: LogEntry[] = [];
@@ -216,7 +214,7 @@ const budgetHistory = command({
         const texts = edits.map(({ edit, set, atMs, actor, why, source, rows, count }) => {
           const head = `${screen.strong(`${instantText(atMs, zone)}  ${printable(actor)}`)}: ${printable(why)}\n`;
           const about = `edit ${edit}, set ${set}, from ${printable(source)}, ${count} ${count === 1 ? 'change' : 'changes'}`;
-          const changes = rows && changeRowsText(rows, policy.currency, io);
+          const changes = rows && changeRowsText(rows, currency, io);
           return `${head}${screen.dim(about)}\n${changes ?? '(not kept any more, or too much to list)\n'}`;
         });
         return texts.join('');

@@ -20,7 +20,8 @@ import type { ExpandedPipeline } from '../pipeline/expanded-pipeline.ts';
 import type { KnownRun } from '../pipeline/known-run.ts';
 import { refused } from '../pipeline/pipeline-error.ts';
 import { ALIKE_EVERYWHERE } from '../pipeline/variables.ts';
-import { type FileRules, RULES_FLAGS, readRules } from '../rules-flags.ts';
+import { type FileRules, readRules } from '../read-rules.ts';
+import { RULES_FLAGS } from '../rules-flags.ts';
 import { checkMarkdown, checkText, type ShownCheck } from './check-sections.ts';
 import { liveStep } from './live-check.ts';
 import {

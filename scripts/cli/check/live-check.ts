@@ -1,13 +1,12 @@
 import type { CheckedPipeline, RequestedPipelineJob } from '../../../functions/answers/job/model.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { EXIT, type ExitCode, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { type ApiClient, readInProcess } from '../api/api-in-process.ts';
+import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { type ApiClient, readInProcess } from '../api/answers.ts';
 import { canUseConsole, chooseConsole, consoleClient, withTable } from '../api/open-api.ts';
 import { ENV_ID_TOKEN } from '../command-fetch.ts';
 import { type PlaceFlags, placeInLedger, type RequestPlace } from '../evaluation/place-flags.ts';
 import { type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
-import { openLedger } from '../open-ledger.ts';
 import type { RulesFlags } from '../rules-flags.ts';
 import { type PipelineCheck, type RequestOptions, requestForJob } from './pipeline-check.ts';
 
@@ -42,11 +41,8 @@ export async function liveStep({ jobs }: PipelineCheck, ask: LiveAsk, io: Termin
       return { now: { ...now, decidedBy: 'console' }, code: EXIT.ok };
     }
     // The ledger's own directory says where a project is today.
-    const now = await withTable(
-      flags,
-      { ...io, nowMs: () => ask.nowMs },
-      ({ api, directory }) => decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
-      standIn(io, openLedger),
+    const now = await withTable(flags, { ...io, nowMs: () => ask.nowMs }, ({ api, directory }) =>
+      decide(api, { ...runOf(place), ...placeInLedger(flags, directory) }),
     );
     return { now: { ...now, decidedBy: 'ledger' }, code: EXIT.ok };
   } catch (error) {

@@ -21,12 +21,13 @@ import { command, orElse, print, text, toggle, type ValuesOf } from '../../termi
 import { printable, screenOf } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openLedger } from '../open-ledger.ts';
+import { openRulesInForce } from '../read-rules.ts';
 import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { confirmOnTerminal, progressOf } from '../reconcile/progress.ts';
 import { armedRowsText } from '../report/shadow.ts';
 import { armedSentence } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
-import { openRulesInForce, RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
+import { RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
 
 const FLAGS = {
   ...neededGitLab("holds an administrator's token; scope read_api to look, api to change"),

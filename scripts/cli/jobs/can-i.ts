@@ -1,7 +1,5 @@
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
 import type { CheckedPipeline, RequestedPipeline } from '../../../functions/answers/job/model.ts';
-import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
-import { MemoryTable } from '../../../functions/core/store/memory-table.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
@@ -9,7 +7,7 @@ import { resolveContainers } from '../../../relay/translate/variables.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, readWhole, text, texts, type ValuesOf, whole } from '../../terminal/define.ts';
 import { printable, type Screen, wrapped } from '../../terminal/table.ts';
-import { type ApiClient, readInProcess } from '../api/api-in-process.ts';
+import { type ApiClient, readInProcess } from '../api/answers.ts';
 import { type BudgetContext, chooseConsole, withApi } from '../api/open-api.ts';
 import { leftSection } from '../check/check-sections.ts';
 import { jobAsked } from '../check/live-check.ts';
@@ -23,9 +21,10 @@ import {
 } from '../evaluation/place-flags.ts';
 import { ruleTable, violationLine } from '../evaluation/rule-text.ts';
 import { LEDGER_FLAGS, type LedgerFlags, refuseTableFlags } from '../ledger-flags.ts';
-import { type OpenLedger, partsOf } from '../open-ledger.ts';
+import type { OpenLedger } from '../open-ledger.ts';
 import { runnerVariablesOf } from '../pipeline/variables.ts';
-import { RULES_FLAGS, type RulesFlags, readRules } from '../rules-flags.ts';
+import { readRules } from '../read-rules.ts';
+import { RULES_FLAGS, type RulesFlags } from '../rules-flags.ts';
 
 const ID_MAX = 999_999_999_999_999;
 const JOB_ID = 1;
@@ -123,23 +122,25 @@ function chooseDecider(flags: CanIFlags, io: TerminalIo): DecidedBy {
   };
 }
 
-const noLedger: OpenLedger = async () => ({
-  store: new DynamoStore(partsOf({ table: new MemoryTable(), instance: 'none' })),
-  ...{ instance: 'none', description: 'no ledger', close: async () => {} },
-});
+const noLedger: OpenLedger = async () => (await import('../open-ledger.ts')).openNothing();
 
 /**
- * The documents here say which tags a class has and which variables rules see. A console finds the place itself.
+ * The documents here say which tags a class has and which variables rules see. A console finds the place itself, and needs none for
+ * a job without either.
  * `unseen`: names of variables that no rule sees. @throws {UsageError} for a value that makes no sense
  */
 function madeUp(flags: CanIFlags, nowMs: number, io: TerminalIo, books: BudgetContext | undefined) {
   const { project, group, minutes, image, job, environment, 'pull-policy': pullPolicies } = flags;
   if (project !== undefined && group !== undefined)
     throw new UsageError('--project and --group: expected one; a project names its group');
-  const { policy } = readRules(flags, io);
-  const classTags = flags.class === undefined ? [] : classNamed(flags.class, policy, nowMs).tags;
   const variables = readVariables(flags.variable);
-  const { kept, hidden, dropped } = allowedVariables(variables, policy.variables);
+  const isPolicyNeeded = books !== undefined || flags.class !== undefined || flags.variable.length > 0;
+  const policy = isPolicyNeeded ? readRules(flags, io).policy : undefined;
+  const classTags = policy && flags.class !== undefined ? classNamed(flags.class, policy, nowMs).tags : [];
+  const { kept, hidden, dropped } = allowedVariables(
+    variables,
+    policy?.variables ?? { names: [], prefixes: [], compared: [] },
+  );
   const run = readRunFlags(flags);
   const request: AdmissionRequest = {
     ...run,

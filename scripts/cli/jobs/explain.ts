@@ -1,4 +1,5 @@
 import { waitText } from '../../../functions/answers/job/decision-lines.ts';
+import { parseJobReference } from '../../../functions/answers/job/job-reference.ts';
 import type {
   ExplainedCounter,
   ExplainedRuleRow,
@@ -6,14 +7,13 @@ import type {
   JobExplanation,
   JobRetry,
 } from '../../../functions/answers/job/model.ts';
-import { parseJobReference } from '../../../functions/answers/job/recorded-job.ts';
 import { RETRY_OUTCOME_TEXTS } from '../../../functions/answers/job/retried.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
 import { amountText, durationText } from '../../../policies/unit-texts.ts';
 import { UsageError } from '../../terminal/command.ts';
 import { command, print, word } from '../../terminal/define.ts';
 import { printable, right, type Screen, screenOf, wrapped } from '../../terminal/table.ts';
-import { readInProcess } from '../api/api-in-process.ts';
+import { readInProcess } from '../api/answers.ts';
 import { withApi } from '../api/open-api.ts';
 import { ruleNowLines, violationLine } from '../evaluation/rule-text.ts';
 import { type LedgerFlags, rollupZone } from '../ledger-flags.ts';

@@ -17,8 +17,9 @@ import { readUserFile, STANDARD_INPUT } from '../../terminal/user-file.ts';
 import { ssmSecretStore } from '../gitlab/secret-store.ts';
 import { LEDGER_EXITS, rollupZone } from '../ledger-flags.ts';
 import { openLedger, withOpened } from '../open-ledger.ts';
+import { readRules } from '../read-rules.ts';
 import { money, shadowCount } from '../report/shadow-words.ts';
-import { RULES_FLAGS, readRules, TABLE_SOURCE_FLAGS } from '../rules-flags.ts';
+import { RULES_FLAGS, TABLE_SOURCE_FLAGS } from '../rules-flags.ts';
 
 const READ_TIMEOUT_MS = 15_000;
 

@@ -1,10 +1,8 @@
 import { Document, isPair, isScalar, visit } from 'yaml';
-import type { LimitChange, LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
+import type { LimitsDocument } from '../../../functions/core/limits/limit-set.ts';
 import type { LimitPointer, LimitTable } from '../../../functions/core/limits/limit-table.ts';
 import { readChange, readLimitSet } from '../../../functions/core/limits/publish-limits.ts';
-import { instantText } from '../../../policies/text/edge-text.ts';
 import { SPENT_KINDS } from '../../../policies/unit.ts';
-import { printable, type Screen } from '../../terminal/table.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -24,32 +22,6 @@ export async function readKept(set: string, table: LimitTable) {
     );
   return { set, ...(await readLimitSet(set, table)) };
 }
-
-export type SetView = ReturnType<typeof setShown>;
-
-export const setShown = (
-  { set, edit }: Pick<LimitPointer, 'set' | 'edit'>,
-  { atMs, actor, why, source, base }: LimitChange,
-) => ({
-  ...{ set, edit, at: new Date(atMs).toISOString(), actor, why, source },
-  ...(base !== undefined && { base }),
-});
-
-export function setText(
-  { set, edit, at, actor, why, source }: SetView,
-  zone: string,
-  screen: Screen,
-): string {
-  return [
-    `set    ${screen.strong(set)}, edit ${edit}`,
-    `since  ${instantText(Date.parse(at), zone)}`,
-    `by     ${printable(actor)}, from ${printable(source)}: ${printable(why)}`,
-    '',
-  ].join('\n');
-}
-
-export const NOTHING_LIVE =
-  'No limits have been published here: those packed with the functions are in force. Publish some with tollgate limits publish.';
 
 export const baseLine = (set: string, edit: number): string =>
   `# Set ${set}, edit ${edit}. An edit of it is published only while it is live (--base ${set})\n`;

@@ -13,9 +13,9 @@ import { problemText } from '../../../policies/document/reading.ts';
 import type { Policy } from '../../../policies/policy.ts';
 import { selfLockout } from '../../../policies/self-lockout.ts';
 import { instantText } from '../../../policies/text/edge-text.ts';
-import { DocumentError, limitsIn, readPolicy } from '../../policy/read-documents.ts';
+import { limitsIn, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { DocumentError, EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, print, required, text, toggle, word } from '../../terminal/define.ts';
 import { screenOf } from '../../terminal/table.ts';
 import { editAnswer } from '../api/api-in-process.ts';
@@ -23,18 +23,10 @@ import { ACTOR_FLAG, BUDGET_FLAGS, readActor, readReason } from '../budget/argum
 import { changeRowsText, printOutcome } from '../budget/change-text.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openToEdit, withOpened } from '../open-ledger.ts';
-import { directoryInForce, rulesFiles } from '../rules-flags.ts';
-import {
-  baseIn,
-  baseLine,
-  limitsYaml,
-  livePointer,
-  NOTHING_LIVE,
-  readKept,
-  readLiveSet,
-  setShown,
-  setText,
-} from './live-set.ts';
+import { directoryInForce } from '../read-rules.ts';
+import { rulesFiles } from '../rules-flags.ts';
+import { baseIn, baseLine, limitsYaml, livePointer, readKept, readLiveSet } from './live-set.ts';
+import { NOTHING_LIVE, setShown, setText } from './set-view.ts';
 
 const { policy: POLICY, directory: DIRECTORY } = BUDGET_FLAGS;
 const AGAINST_FLAGS = { policy: POLICY, directory: DIRECTORY };

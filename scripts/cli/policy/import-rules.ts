@@ -8,7 +8,7 @@ import { readCaps } from '../../../policies/kubernetes/resource-caps.ts';
 import { OVERWRITE_NAMES } from '../../../policies/kubernetes/resource-variables.ts';
 import { compileRegex } from '../../../policies/match/regex.ts';
 import { compileWildcard } from '../../../policies/match/wildcard.ts';
-import { DocumentError } from '../../policy/yaml-document.ts';
+import { DocumentError } from '../../terminal/command.ts';
 
 type Kind = 'image' | 'services' | 'pull-policy' | 'container-user' | 'overwrites' | 'resources';
 

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { collectProblems, DocumentError } from '../../policy/yaml-document.ts';
-import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { collectProblems } from '../../policy/yaml-document.ts';
+import { DocumentError, EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { command, orElse, severalWords, text, whole } from '../../terminal/define.ts';
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFixtures } from './fixtures/read-fixtures.ts';

@@ -20,9 +20,10 @@ import { command, orElse, print, text, toggle, type ValuesOf } from '../../termi
 import { printable, right, type Screen, screenOf, textLines } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { type OpenLedger, openLedger, openToRepair, withOpened } from '../open-ledger.ts';
+import { readRules } from '../read-rules.ts';
 import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
-import { RULES_FLAGS, readRules } from '../rules-flags.ts';
+import { RULES_FLAGS } from '../rules-flags.ts';
 import { type Comparison, compareWithGitLab, type HoldComparison } from './compare-with-gitlab.ts';
 import { callsTo, neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
 import { confirmOnTerminal, progressOf, watched } from './progress.ts';

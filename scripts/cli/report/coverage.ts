@@ -7,7 +7,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, text, toggle, whole } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen, textLines, wrapped } from '../../terminal/table.ts';
-import { allPages, answerOf, readInProcess } from '../api/api-in-process.ts';
+import { allPages, answerOf, readInProcess } from '../api/answers.ts';
 import { type BudgetContext, withBudget, withTable } from '../api/open-api.ts';
 import { BUDGET_FLAGS, knownSubject } from '../budget/arguments.ts';
 import { LEDGER_EXITS } from '../ledger-flags.ts';

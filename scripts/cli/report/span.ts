@@ -4,7 +4,7 @@ import type { Directory } from '../../../policies/directory.ts';
 import { readInstant } from '../../../policies/document/values.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { UsageError } from '../../terminal/command.ts';
-import { type ApiRefusal, refusalError } from '../api/api-in-process.ts';
+import { type ApiRefusal, refusalError } from '../api/answers.ts';
 import { notInDirectory } from '../evaluation/unknown-place.ts';
 
 export const SPAN_HELP = `Days begin and end in $TOLLGATE_ROLLUP_ZONE, else in UTC; the last one is meant whole.`;

@@ -18,7 +18,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { EXIT, UsageError } from '../../terminal/command.ts';
 import { choice, command, orElse, print, required, text, toggle } from '../../terminal/define.ts';
 import { amounts, printable, right, type Screen } from '../../terminal/table.ts';
-import { type ApiClient, answerOf, found, readInProcess } from '../api/api-in-process.ts';
+import { type ApiClient, answerOf, found, readInProcess } from '../api/answers.ts';
 import { type BudgetContext, withTable } from '../api/open-api.ts';
 import { ALL_GROUPS, notInDirectory } from '../evaluation/unknown-place.ts';
 import { LEDGER_EXITS } from '../ledger-flags.ts';

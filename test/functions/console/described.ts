@@ -3,7 +3,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Hono } from 'hono';
 import { expect } from 'vitest';
-import { API_PATH } from '../../../functions/console/api/create-api.ts';
+import { API_PATH } from '../../../functions/console/api/http.ts';
 import type { z } from '../../../functions/core/schema.ts';
 
 /** What the schema leaves out is not described. */

@@ -9,7 +9,7 @@ import type { Decision } from '../../../policies/decision.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { type OpenLedger, readOnly } from '../../../scripts/cli/open-ledger.ts';
-import { readRules } from '../../../scripts/cli/rules-flags.ts';
+import { readRules } from '../../../scripts/cli/read-rules.ts';
 import type { TerminalIo } from '../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../policies/documents.ts';
 import { MemoryStore } from '../../support/ledger/memory-store.ts';

@@ -2,8 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../../scripts/cli/commands.ts';
 import { chosenCommand } from '../../../scripts/cli/run-tollgate.ts';
-import { DocumentError } from '../../../scripts/policy/yaml-document.ts';
-import { type Command, type CommandEntry, EXIT, UsageError } from '../../../scripts/terminal/command.ts';
+import {
+  type Command,
+  type CommandEntry,
+  DocumentError,
+  EXIT,
+  UsageError,
+} from '../../../scripts/terminal/command.ts';
 import { aProject, runDesk } from './desk-run.ts';
 
 const entry = (name: string, run: Command['run'] = async () => EXIT.ok): CommandEntry => ({

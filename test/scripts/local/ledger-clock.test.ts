@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_FLAGS } from '../../../scripts/cli/ledger-flags.ts';
-import { ledgerFolder, readLedgerNote, writeLedgerNote } from '../../../scripts/local/ledger-folder.ts';
+import { ledgerFolder, readLedgerNote, writeLedgerNote } from '../../../scripts/local/ledger-note.ts';
 import { EXIT } from '../../../scripts/terminal/command.ts';
 import { command, type FlagTable, text } from '../../../scripts/terminal/define.ts';
 import { runDesk } from '../cli/desk-run.ts';

@@ -8,7 +8,8 @@ import { getItem, itemAt, putItem } from '../../../functions/core/store/calls.ts
 import { TimeLimit } from '../../../functions/core/store/operation.ts';
 import { readLocalRules } from '../../../scripts/local/admit.ts';
 import type { LocalJob } from '../../../scripts/local/gitlab/state.ts';
-import { ledgerFolder, openOwnTable } from '../../../scripts/local/ledger-folder.ts';
+import { openOwnTable } from '../../../scripts/local/ledger-folder.ts';
+import { ledgerFolder } from '../../../scripts/local/ledger-note.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { run } from '../../../scripts/local/run.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';

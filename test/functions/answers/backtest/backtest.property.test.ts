@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type BacktestFigures, backtest } from '../../../../functions/answers/backtest/backtest.ts';
 import { EndQueue } from '../../../../functions/answers/backtest/replay.ts';
-import { readRules } from '../../../../scripts/cli/rules-flags.ts';
+import { readRules } from '../../../../scripts/cli/read-rules.ts';
 import { aRequest, ledgerBench } from '../../../scripts/cli/ledger-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 

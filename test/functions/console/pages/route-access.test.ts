@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { accessLevels } from '../../../../functions/console/access.ts';
-import { ACCESS, API_PATH } from '../../../../functions/console/api/create-api.ts';
+import { ACCESS } from '../../../../functions/console/api/create-api.ts';
+import { API_PATH } from '../../../../functions/console/api/http.ts';
 import { PAGE_ACCESS } from '../../../../functions/console/pages/page-access.ts';
 import { makeCsrfToken } from '../../../../functions/core/signin/sessions.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';

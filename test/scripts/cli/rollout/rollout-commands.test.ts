@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DAY_MS } from '../../../../policies/limits/calendar.ts';
-import { reportSender } from '../../../../scripts/cli/api/open-api.ts';
+import { reportSender } from '../../../../scripts/cli/api/open-books.ts';
 import { budgetBench } from '../budget/budget-bench.ts';
 
 const WHY = ['--reason', 'because'];
