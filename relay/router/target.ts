@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { getCACertificates } from 'node:tls';
+import tls from 'node:tls';
 import { RelayError } from '../relay-error.ts';
 
 export type RouterTarget = ReturnType<typeof parseTarget>;
@@ -75,11 +75,14 @@ export function readTls(files: TlsFiles = {}) {
     caPem === undefined ? caFile && readPem(caFile) : checkedPem(caPem, 'the authority given by value');
   return {
     // Like GitLab Runner's CA file, a private authority is added to the public ones.
-    ...(ca !== undefined && { ca: Buffer.from([...getCACertificates('default'), ca].join('\n')) }),
+    ...(ca !== undefined && { ca: Buffer.from([...authorities(), ca].join('\n')) }),
     ...(certFile !== undefined && { cert: Buffer.from(readPem(certFile)) }),
     ...(keyFile !== undefined && { key: Buffer.from(readPem(keyFile)) }),
   };
 }
+
+/** The command line also runs on Node 20, which has the list of authorities only. */
+const authorities = () => tls.getCACertificates?.('default') ?? tls.rootCertificates;
 
 const readPem = (file: string): string => checkedPem(readSmallFile(file, 'config_invalid'), file);
 

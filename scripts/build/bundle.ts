@@ -49,7 +49,7 @@ export interface Bundle {
 const REQUIRE_BANNER =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
-const OPTIONS: BuildOptions = {
+export const OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,
   format: 'esm',

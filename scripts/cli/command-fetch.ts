@@ -9,6 +9,7 @@ import { type TerminalIo, UsageError } from '../terminal/command.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 
 const ENV_CA_FILE = 'TOLLGATE_CA_FILE';
+const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
 
 /** The PEM text in `TOLLGATE_CA_FILE`; undefined: only public authorities count. @throws {UsageError} */
 export function commandAuthority({ env }: Pick<TerminalIo, 'env'>): string | undefined {
@@ -23,6 +24,12 @@ export function commandAuthority({ env }: Pick<TerminalIo, 'env'>): string | und
 /** Rejects with one line: address, cause and remedy. @throws {UsageError} for a file that holds no certificate. */
 export function commandFetch(io: Pick<TerminalIo, 'env'>): typeof fetch {
   const ca = commandAuthority(io);
+  const proxy = PROXY_VARIABLES.find((name) => io.env[name]);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (proxy !== undefined && (major < 22 || (major === 22 && minor < 21) || (major === 24 && minor < 5)))
+    throw new UsageError(
+      `${proxy}: Node ${process.versions.node} connects without a proxy; use Node 22.21, 24.5 or newer`,
+    );
   let made: Promise<typeof fetch> | undefined;
   return async (input, init) => {
     // Most commands make no call, and need not load its modules.

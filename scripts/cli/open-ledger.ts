@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../functions/answers/health/evidence.ts';
 import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
@@ -23,7 +24,6 @@ import { type AlertRecordStore, dynamoAlertRecords } from '../../functions/core/
 import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
-import { openStoredTable } from '../local/ledger-folder.ts';
 import { ledgerFolder } from '../local/ledger-note.ts';
 import { PLAYED_GITLAB } from '../local/options.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
@@ -155,7 +155,7 @@ export async function openTableAccess(
   attemptsMax = ATTEMPTS_MAX,
 ): Promise<TableAccess> {
   const place = ledgerPlace(flags, io);
-  const opened = openPlace(place, io, attemptsMax);
+  const opened = await openPlace(place, io, attemptsMax);
   try {
     return await withInstance(opened, place);
   } catch (error) {
@@ -168,12 +168,12 @@ type OpenTable = Omit<TableAccess, 'instance' | 'gitlabUrl'>;
 
 /** Lists the instances of a table, without a check of the instance: for the commands that repair it. */
 export async function openRegister(flags: LedgerFlags, io: Io) {
-  const opened = openPlace(ledgerPlace(flags, io), io, ATTEMPTS_MAX);
+  const opened = await openPlace(ledgerPlace(flags, io), io, ATTEMPTS_MAX);
   const { description, close } = opened;
   return { register: dynamoInstanceRegister(opened), table: opened, description, close };
 }
 
-const openPlace = (place: LedgerPlace, io: Io, attemptsMax: number): OpenTable =>
+const openPlace = async (place: LedgerPlace, io: Io, attemptsMax: number): Promise<OpenTable> =>
   place.kind === 'local' ? openLocal(io.root) : openTable(place, attemptsMax);
 
 async function withInstance(opened: OpenTable, place: LedgerPlace): Promise<TableAccess> {
@@ -184,10 +184,18 @@ async function withInstance(opened: OpenTable, place: LedgerPlace): Promise<Tabl
   return { ...opened, description, instance, ...(gitlabUrl !== undefined && { gitlabUrl }) };
 }
 
-function openLocal(root: string): OpenTable {
+async function openLocal(root: string): Promise<OpenTable> {
   const dataDir = ledgerFolder(root);
+  const others = 'or name a console (--console, $TOLLGATE_CONSOLE) or a table (--ledger)';
+  const remedy = `npm start makes it in a clone, on its first run; run tollgate there, ${others}`;
+  if (!existsSync(dataDir)) throw new Error(`${dataDir} is not there: ${remedy}`);
+  if (process.getBuiltinModule?.('node:sqlite') === undefined)
+    throw new Error(
+      `--ledger local needs Node 22.13 or newer, this is ${process.version}: use one, ${others}`,
+    );
+  // Node 20 lacks its SQLite, and the other ledgers do without.
+  const { openStoredTable } = await import('../local/ledger-folder.ts');
   const table = openStoredTable(dataDir);
-  const remedy = 'npm start makes it on its first run, or name a table with --ledger';
   if (table === undefined) throw new Error(`${dataDir} is not there: ${remedy}`);
   const description = 'the ledger of npm start on this machine';
   return { table, description, close: async () => table.close() };

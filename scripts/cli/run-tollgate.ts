@@ -21,7 +21,7 @@ export async function runTollgate(
   let name = '';
   try {
     if (args[0] === '--version' || args[0] === '-V') {
-      const { version } = JSON.parse(readFileSync(join(io.root, 'package.json'), 'utf8'));
+      const { version = JSON.parse(readFileSync(join(io.root, 'package.json'), 'utf8')).version } = io;
       io.out(args.includes('--json') ? `${JSON.stringify({ version })}\n` : `tollgate ${version}\n`);
       return EXIT.ok;
     }

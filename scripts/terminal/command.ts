@@ -21,8 +21,10 @@ export interface TerminalIo {
   readonly progress: boolean;
   readonly columns: number;
   readonly cwd: string;
-  /** The project's own folder, with its `policies/`; ends with a slash. */
+  /** The folder with `policies/`: the clone's own, else the current one. Ends with a slash. */
   readonly root: string;
+  /** @default that of the clone's package.json */
+  readonly version?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: () => number;
   /** Functions of tests, each in place of one that opens a table, calls a server or asks the user. */
@@ -31,6 +33,10 @@ export interface TerminalIo {
 
 export const standIn = <Real>({ standIns }: Pick<TerminalIo, 'standIns'>, real: Real): Real =>
   (standIns?.get(real) as Real | undefined) ?? real;
+
+/** For commands that are pasted: a clone has no `tollgate` in the PATH. */
+export const ownName = ({ version }: Pick<TerminalIo, 'version'>): string =>
+  version === undefined ? 'npx tollgate' : 'tollgate';
 
 /** One command of `tollgate`: `policy validate`, `check` … Made from a row by `command()` of define.ts. */
 export interface Command {

@@ -85,7 +85,7 @@ const RELAY_CHECKS: HealthChecks = {
       ? ok('proven by real admission requests')
       : warning(
           'not proven yet: nothing is rejected until six jobs of three projects, or twenty of fewer, were read',
-          'wait for jobs, or run some; npm run doctor shows what arrives',
+          'wait for jobs, or run some; tollgate doctor --router shows what arrives',
           'RejectionsWithheld',
         );
   }),

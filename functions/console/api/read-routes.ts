@@ -163,7 +163,7 @@ const NOT_RECORDED = apiError(
 const ONLY_DAYS = apiError(
   'only_days',
   'Only the days of this month can be read here, without jobs, classes and prices.',
-  'Leave out `by=job` and `with_prices`; `npx tollgate statement --with-prices` reads the jobs of the last 90 days.',
+  'Leave out `by=job` and `with_prices`; `tollgate statement --with-prices` reads the jobs of the last 90 days.',
 );
 
 const check = {

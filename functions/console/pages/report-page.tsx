@@ -54,7 +54,7 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
 const TOO_LONG = {
   title: 'File too long',
   sentence: `A file has at most ${ui.number(FILE_LINES_MAX)} groups.`,
-  remedy: 'Choose one group, or use the command line: npx tollgate report spend --all --csv.',
+  remedy: 'Choose one group, or use the command line: tollgate report spend --all --csv.',
 };
 
 /** An unknown key is an error, because another report would look like the requested one. */

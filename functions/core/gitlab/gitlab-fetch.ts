@@ -1,6 +1,6 @@
 import { type IncomingMessage, Agent as PlainAgent, request as sendPlain } from 'node:http';
 import { Agent as SecureAgent, request as sendSecure } from 'node:https';
-import { createSecureContext, getCACertificates } from 'node:tls';
+import tls from 'node:tls';
 import { ENV_CA_PARAMETER, ENV_PROXY_PARAMETER } from '../../names.ts';
 import { withProxyCredentials } from '../contract/network.ts';
 import type { LedgerClock, Log } from '../environment/environment.ts';
@@ -23,8 +23,9 @@ export function gitlabFetch({
   readonly env: Environment;
 }): typeof fetch {
   const shared = { keepAlive: true, timeout: IDLE_MS, proxyEnv: env };
-  const secureContext =
-    ca === undefined ? undefined : createSecureContext({ ca: [...getCACertificates('default'), ca] });
+  // The command line also runs on Node 20, which has the list of authorities only.
+  const authorities = tls.getCACertificates?.('default') ?? tls.rootCertificates;
+  const secureContext = ca === undefined ? undefined : tls.createSecureContext({ ca: [...authorities, ca] });
   const plain = new PlainAgent(shared);
   const secure = new SecureAgent({ ...shared, ...(secureContext !== undefined && { secureContext }) });
   return async (input, init) => {

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { apiClient } from '../../../functions/console/api/client.ts';
 import { type Directory, type DirectoryGroup, indexDirectory } from '../../../policies/directory.ts';
-import { type TerminalIo, UsageError } from '../../terminal/command.ts';
+import { ownName, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { commandFetch, ENV_CONSOLE, ENV_ID_TOKEN, readOrigin, readSession } from '../command-fetch.ts';
 import type { LedgerFlags } from '../ledger-flags.ts';
 import type { OpenLedger } from '../open-ledger.ts';
-import { type RulesFlags, rulesFiles } from '../rules-flags.ts';
+import type { RulesFlags } from '../rules-flags.ts';
 import { type ApiClient, readInProcess } from './answers.ts';
 
 export interface BudgetContext {
@@ -16,6 +16,8 @@ export interface BudgetContext {
   readonly runnerClasses?: readonly string[];
   readonly directory: Directory;
   readonly packedFile: string;
+  /** The program's name in a shell. */
+  readonly own: string;
 }
 
 export type ContextFlags = LedgerFlags &
@@ -47,7 +49,13 @@ export async function withBudget<T>(
   const api = consoleClient(console, io);
   const { currency, directory } = await directorySeen(api);
   const named = flags.directory && resolve(io.cwd, flags.directory);
-  const context = { api, apiOf: () => api, currency, packedFile: rulesFiles(flags, io).limits };
+  const context = {
+    api,
+    apiOf: () => api,
+    currency,
+    packedFile: flags.limits ?? 'policies/limits.yaml',
+    own: ownName(io),
+  };
   if (named === undefined) return ask({ ...context, directory });
   const { readDirectory } = await import('../../policy/read-documents.ts');
   return ask({ ...context, directory: readDirectory(named) });

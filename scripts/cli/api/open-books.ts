@@ -18,7 +18,7 @@ import { runnerClassNames } from '../../../policies/price.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { limitsIn, readDirectory, readPolicy } from '../../policy/read-documents.ts';
 import { readYaml } from '../../policy/yaml-document.ts';
-import { standIn, type TerminalIo } from '../../terminal/command.ts';
+import { ownName, standIn, type TerminalIo } from '../../terminal/command.ts';
 import { rollupZone } from '../ledger-flags.ts';
 import { type LedgerAccess, openLedger, openToEdit, partsOf, storeWith, withOpened } from '../open-ledger.ts';
 import { directoryInForce } from '../read-rules.ts';
@@ -93,7 +93,13 @@ async function contextOn(
   };
   const apiOf = (name: string): ApiClient => apiInProcess(parts, name);
   const { currency, prices } = policy;
-  const context = { currency, runnerClasses: runnerClassNames(prices), directory, packedFile: paths.limits };
+  const context = {
+    currency,
+    runnerClasses: runnerClassNames(prices),
+    directory,
+    packedFile: paths.limits,
+    own: ownName(io),
+  };
   return { api: apiOf('administrator'), apiOf, ...context };
 }
 

@@ -42,12 +42,13 @@ count. The month must be younger than 90 days: its records are read.`,
     });
     const { startMs, endMs, currency } = statement;
     const deployed = stored && stored.changes.length > 0 ? bookOfDeployments(stored) : undefined;
-    const { policy } = rulesFiles(flags, io);
-    const readPolicy = () => bookOfDocument(readUserFile(resolve(io.cwd, policy), `--policy "${policy}"`));
+    const files = rulesFiles(flags, io);
+    const readPolicy = () =>
+      bookOfDocument(readUserFile(resolve(io.cwd, files.policy), `--policy "${files.policy}"`));
     const prices =
       deployed && stored
         ? { kind: 'deployed', priceTexts: stored.priceTexts.length, sinceMs: deployed.sinceMs }
-        : { kind: 'document', file: policy };
+        : { kind: 'document', file: files.policy };
     const booked = bookedCharges(statement);
     const progress = progressOf('jobs read from GitLab', io);
     const span = { fromMs: startMs, toMs: endMs, downToId: Math.min(...booked.keys()) };

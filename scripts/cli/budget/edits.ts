@@ -92,13 +92,13 @@ const NONE = 'none';
 
 /** @param base - `--base`; absent: the published set. @throws {Error} with the remedy, if no set was ever published. */
 export async function editBase(
-  { api, packedFile }: Pick<BudgetContext, 'api' | 'packedFile'>,
+  { api, packedFile, own }: Pick<BudgetContext, 'api' | 'packedFile' | 'own'>,
   base: string | undefined,
 ) {
   const live = await liveSet(api);
   if (live === undefined && base !== NONE)
     throw new Error(
-      `${NOTHING_LIVE}\nMake them live first: npx tollgate limits publish ${shellWord(packedFile)} --why "first set"; or say --base ${NONE}, and the first set is ${packedFile} with this edit`,
+      `${NOTHING_LIVE}\nMake them live first: ${own} limits publish ${shellWord(packedFile)} --why "first set"; or say --base ${NONE}, and the first set is ${packedFile} with this edit`,
     );
   return { live, set: base === NONE ? undefined : (base ?? live?.set) };
 }

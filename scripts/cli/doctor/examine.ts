@@ -2,7 +2,6 @@ import { sentTimeoutSeconds } from '../../../policies/estimate.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isLoopback } from '../../../relay/config.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
-import { ENV_CA_FILE } from '../../../relay/names.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
 import { type Router, RouterStatus, remedyOfStatus, STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
@@ -14,12 +13,10 @@ import { resolvePath } from '../../../relay/translate/variables.ts';
 import { VERSION } from '../../../relay/version.ts';
 import { dumpWire, explain } from '../../../relay/wire/inspect.ts';
 import { encodeResponse, loadSchema, schemaTitle, type WireSchema } from '../../../relay/wire/schema.ts';
-import { UsageError } from '../../terminal/command.ts';
-import { flagLines, parseInput, required, text, toggle, type ValuesOf } from '../../terminal/define.ts';
-import { parseDuration } from '../pipeline/durations.ts';
+import type { RouterOptions } from './doctor-command.ts';
 
 /** In order; checks that depend on a failed one are skipped. Returns the request's shape, if one came. */
-export async function examine(options: DoctorOptions, found: (finding: DoctorFinding) => void) {
+export async function examine(options: RouterOptions, found: (finding: DoctorFinding) => void) {
   const parts = readParts(options, found);
   if (parts === undefined) return undefined;
   for (const finding of checkSchemaFields(parts.schema)) found(finding);
@@ -28,7 +25,7 @@ export async function examine(options: DoctorOptions, found: (finding: DoctorFin
 
 type Found = Parameters<typeof examine>[1];
 
-function readParts(options: DoctorOptions, found: Found) {
+function readParts(options: RouterOptions, found: Found) {
   const { caFile, 'cert-file': certFile, 'key-file': keyFile } = options;
   const tlsFiles = withoutAbsent({ caFile, certFile, keyFile });
   const attempt = <T>(check: string, read: () => T, describe: (value: T) => DoctorFinding): T | undefined => {
@@ -82,7 +79,7 @@ function describeTarget(target: RouterTarget, allowPlaintext: boolean): DoctorFi
 const WAIT_MS = 60_000;
 
 async function speak(
-  options: DoctorOptions,
+  options: RouterOptions,
   { target, token, schema, tlsFiles }: NonNullable<ReturnType<typeof readParts>>,
   found: Found,
 ): Promise<string | undefined> {
@@ -267,52 +264,4 @@ function checkExplained(schema: WireSchema, bytes: Uint8Array): DoctorFinding {
   } catch (error) {
     return problem('explained', error instanceof Error ? error.message : String(error), SYNC);
   }
-}
-
-const FLAGS = {
-  router: required(
-    text('<url>', 'grpc://, grpcs://, ws:// or wss:// (kas.externalUrl of GET /api/v4/metadata)'),
-  ),
-  'token-file': required(text('<file>', "a file with the controller's token")),
-  proto: text('<file>', "descriptor set of your GitLab's version (npm run proto:sync)"),
-  'cert-file': text('<file>', 'PEM of a client certificate'),
-  'key-file': text('<file>', `its key. ${ENV_CA_FILE} names the PEM file of a private authority`),
-  wait: text(
-    '<time>',
-    'time to wait for an admission request: 5m, 0s for not at all (default: 60s)',
-    readTime,
-  ),
-  'allow-plaintext': toggle(
-    'lets the token and the jobs travel unencrypted (grpc://, ws://) to another host',
-  ),
-};
-
-export const USAGE = `npm run doctor -- --router <url> --token-file <file> [options]
-
-Checks the path to GitLab's job router step by step, then waits for one admission request and says whether the schema explains it.
-It answers that one request with "admitted": set the controller to dry_run first.
-
-${flagLines(FLAGS)}
-  --json               one JSON document instead of lines
-
-Exit code: 0 all well, 1 problems found, 3 wrong usage.`;
-
-export type DoctorOptions = ValuesOf<typeof FLAGS> & {
-  readonly json: boolean;
-  readonly caFile: string | undefined;
-};
-
-export function readDoctorOptions(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): DoctorOptions | 'help' {
-  if (args.includes('--help')) return 'help';
-  const { flags } = parseInput(args, FLAGS, {}, 'no words');
-  return { ...flags, caFile: env[ENV_CA_FILE] || undefined };
-}
-
-function readTime(value: string, flag: string): number {
-  const ms = (parseDuration(value) ?? Number.NaN) * 1_000;
-  if (ms <= 3_600_000) return ms;
-  throw new UsageError(`--${flag} ${value} is no time up to 60m; write 30s or 5m`);
 }

@@ -1,6 +1,6 @@
 /** A canary run: removes what an earlier run left, checks the runner, proves both answers, and removes its own objects. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import {
   CANARY_DESCRIPTION,
   type CanaryJob,
@@ -37,6 +37,7 @@ const FLAGS = {
   project: required(text('<path>', "the canary's project, by path or number")),
   'runner-tag': orElse(text('<tag>', 'the tag of its runner'), 'tollgate-canary'),
   router: text('<url>', 'of the job router (default: as GitLab says)'),
+  proto: text('<file>', `descriptors of your GitLab's version (default: ${PROTO}, else placeholders)`),
   wait: orElse(text('<seconds>', 'the longest time for the jobs', whole(1, 3_600)), 300),
   ...TABLE_FLAGS,
 };
@@ -97,8 +98,9 @@ type Canary = ReturnType<typeof readCanary>;
 /** @throws {UsageError} naming the flag, or for a file that holds no descriptors. */
 function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
   const calls = { ...callsTo(readGitLabPlace(flags, io)), deadlineMs: DEADLINE_MS };
-  const file = join(io.root, PROTO);
-  const schema = readSchema(existsSync(file) ? file : undefined);
+  const own = join(io.root, PROTO);
+  const file = flags.proto === undefined ? existsSync(own) && own : resolve(io.cwd, flags.proto);
+  const schema = readSchema(file || undefined);
   const authority = commandAuthority(io);
   let shown = '';
   return {
@@ -216,7 +218,11 @@ async function prove(
     progress('opening streams to the job router');
     const failure = await streams.opened(STREAMS_MS_MAX);
     if (failure !== undefined)
-      throw lines.stop('router', `no stream to ${url}: ${failure}`, 'npm run doctor shows the way there');
+      throw lines.stop(
+        'router',
+        `no stream to ${url}: ${failure}`,
+        'tollgate doctor --router shows the path step by step',
+      );
     // From now on GitLab asks about this runner's jobs, and obeys. Streams must be open before.
     lines.need('scope', await addScope(gitlab, controllerId, runnerId));
     lines.need('scope', await gitlab.setState(controllerId, 'enabled'));

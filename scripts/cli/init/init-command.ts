@@ -13,7 +13,7 @@ import { DAY_MS, isZone } from '../../../policies/limits/calendar.ts';
 import { shellWord } from '../../../policies/text/plain-text.ts';
 import { limitsIn, policyIn } from '../../policy/read-documents.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
-import { DocumentError, UsageError } from '../../terminal/command.ts';
+import { DocumentError, ownName, UsageError } from '../../terminal/command.ts';
 import { command, orElse, print, text, toggle, whole } from '../../terminal/define.ts';
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFleet } from '../fleet/ls-command.ts';
@@ -89,7 +89,7 @@ read. No existing file is overwritten.`,
     return print(io, flags, result, () =>
       isDry
         ? texts.map(([file, text]) => `# ${file}\n${text}\n`).join('')
-        : writtenText(result, place.baseUrl),
+        : writtenText(result, place.baseUrl, ownName(io)),
     );
   },
 });
@@ -109,7 +109,7 @@ type Drafted = Readonly<Record<'runners' | 'groups' | 'jobs' | 'left', number>> 
   readonly cutRunners: readonly number[];
 };
 
-function writtenText(drafted: Drafted, url: string): string {
+function writtenText(drafted: Drafted, url: string, own: string): string {
   const { files, runners, groups, jobs, since, left, cutRunners } = drafted;
   const [policy, limits, directory] = files.map(shellWord);
   const flags = `--policy ${policy} --limits ${limits} --directory ${directory}`;
@@ -121,7 +121,7 @@ function writtenText(drafted: Drafted, url: string): string {
       : '';
   return `${files.join(', ')}: drafted. Runners: ${runners}, groups: ${groups}, jobs since ${since.slice(0, 10)}: ${jobs}.
 ${lost}${cut}Next: fill in the prices, look, and try them on your GitLab:
-  npx tollgate policy validate ${flags}
+  ${own} policy validate ${flags}
   npm start -- --router <the router's address> --gitlab ${url} --token-file <file> --proto <file> \\
     ${flags}
 `;

@@ -1,21 +1,16 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parseSchema } from '../../../../relay/wire/schema.ts';
-import {
-  type DoctorFinding,
-  type DoctorOptions,
-  examine,
-  readDoctorOptions,
-} from '../../../../scripts/cli/doctor/examine.ts';
+import type { RouterOptions } from '../../../../scripts/cli/doctor/doctor-command.ts';
+import { type DoctorFinding, examine } from '../../../../scripts/cli/doctor/examine.ts';
 import type { LocalRouterOptions } from '../../../../scripts/local/router/local-router.ts';
 import { renumbered } from '../../../../scripts/local/router/schemas.ts';
 import { cert, key } from '../../../../scripts/proof/bench/self-signed.ts';
 import { patientRouter } from '../../../support/flow/patient-router.ts';
 import { extended } from '../../../support/relay/schema-variants.ts';
+import { aProject, runDesk } from '../desk-run.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'doctor-'));
 afterAll(() => rmSync(dir, { recursive: true }));
@@ -41,34 +36,19 @@ async function aRouter(options: Partial<LocalRouterOptions> = {}) {
   return router;
 }
 
-/** Runs the doctor as a process; the router runs in this one. */
-function doctor(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly code: number | null; readonly stdout: string }> {
-  const script = fileURLToPath(new URL('../../../../scripts/cli/doctor.ts', import.meta.url));
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [script, ...args],
-      { env: { ...process.env, ...env } },
-      (_, stdout) => resolve({ code: child.exitCode, stdout }),
-    );
-  });
-}
+const doctor = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runDesk(['doctor', ...args], aProject(), { env });
 
-const withOptions = (router: string, more: Partial<DoctorOptions> = {}): DoctorOptions => ({
-  ...(readDoctorOptions(
-    ['--router', router, '--token-file', tokenFile, '--wait', '30s'],
-    {},
-  ) as DoctorOptions),
+const withOptions = (router: string, more: Partial<RouterOptions> = {}): RouterOptions => ({
+  ...{ router, 'token-file': tokenFile, wait: 30_000, 'allow-plaintext': false },
+  ...{ proto: undefined, 'cert-file': undefined, 'key-file': undefined },
   ...more,
 });
 
 const outcomes = (findings: readonly DoctorFinding[]) =>
   Object.fromEntries(findings.map(({ check, outcome }) => [check, outcome]));
 
-async function examinedBy(options: DoctorOptions) {
+async function examinedBy(options: RouterOptions) {
   const findings: DoctorFinding[] = [];
   const shape = await examine(options, (finding) => void findings.push(finding));
   return { findings, shape };
@@ -127,16 +107,15 @@ test('a private authority is named, and trusted by TOLLGATE_CA_FILE', async () =
   const router = await aRouter({ tls: { key, cert } });
   const args = ['--router', router.wsUrl ?? '', '--token-file', tokenFile, '--wait', '0s', '--json'];
   const without = await doctor(args);
-  expect(without.code).toBe(1);
-  expect(JSON.parse(without.stdout).findings.at(-1)).toMatchObject({
+  expect(without.code).toBe(2);
+  expect(JSON.parse(without.out).findings.at(-1)).toMatchObject({
     ...{ check: 'register', outcome: 'problem', remedy: expect.stringContaining('TOLLGATE_CA_FILE') },
   });
   const withIt = await doctor(args, { TOLLGATE_CA_FILE: file('ca.pem', cert) });
   expect(withIt.code).toBe(0);
-  expect(outcomes(JSON.parse(withIt.stdout).findings)).toMatchObject({
+  expect(outcomes(JSON.parse(withIt.out).findings)).toMatchObject({
     ...{ register: 'ok', 'admit job': 'ok', request: 'skipped' },
   });
-  expect((await doctor([])).code).toBe(3);
 });
 
 test('mistakes that need no network are all named before the first connection', async () => {
@@ -149,10 +128,11 @@ test('mistakes that need no network are all named before the first connection', 
 });
 
 test.each([
-  [['--token-file', 'x'], '--router is missing'],
   [['--router', 'x'], '--token-file is missing'],
   [['--router', 'x', '--token-file', 'y', '--wait', 'soon'], '--wait soon is no time'],
-  [['--nonsense'], 'nonsense'],
-])('wrong usage %j says what is wrong', (args, problem) => {
-  expect(() => readDoctorOptions(args, {})).toThrow(problem);
+  [['--router', 'x', '--ledger', 'y'], '--ledger: belongs to a check without --router'],
+  [['--proto', 'x'], '--proto: belongs to a check with --router'],
+])('wrong usage %j says what is wrong', async (args, problem) => {
+  const { code, err } = await doctor(args);
+  expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining(problem) });
 });
