@@ -16,6 +16,7 @@ import {
   type DeployableDescriptors,
   readDeployableDescriptors,
 } from '../../relay/wire/deployable-descriptors.ts';
+import { runProgram } from '../terminal/program.ts';
 import { lambdaEnvironment, lateRe2, leanZod } from './bundle-plugins.ts';
 import { packRules } from './pack-rules.ts';
 
@@ -177,11 +178,5 @@ async function bundledDescriptors(path: string | undefined): Promise<readonly De
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    process.exit(await main(process.argv.slice(2)));
-  } catch (error) {
-    // Errors of documents, settings and descriptors are for people: no stack trace.
-    console.error(error instanceof Error ? error.message : error);
-    process.exit(1);
-  }
+  await runProgram(() => main(process.argv.slice(2)), 'scripts/build/bundle.ts');
 }

@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
+import { runProgram } from '../terminal/program.ts';
 import { OPTIONS } from './bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -64,6 +65,10 @@ function licensesOf({ inputs }: Metafile): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = await packageCli();
-  console.log(`${folder} is built. npm publish --dry-run ${folder} shows what it holds.`);
+  const main = async (): Promise<number> => {
+    const folder = await packageCli();
+    console.log(`${folder} is built. npm publish --dry-run ${folder} shows what it holds.`);
+    return 0;
+  };
+  await runProgram(main, 'scripts/build/package-cli.ts');
 }
