@@ -38,6 +38,7 @@ export class ServiceStack extends Stack {
           ? { fn }
           : { fn, url: fn.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url },
       table: ledger.table,
+      bundlesPath,
     });
     alertOnFailedDeployments(this, settings, relay.service, operators.topic);
     const { topicArns } = operators;

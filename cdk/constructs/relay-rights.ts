@@ -14,6 +14,7 @@ export interface RelayServiceProps {
   /** Without a URL the relay invokes the function by its name. */
   readonly admit: { readonly fn: IFunction; readonly url?: string };
   readonly table: ITable;
+  readonly bundlesPath: string;
 }
 
 /** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal, keep rooms. */

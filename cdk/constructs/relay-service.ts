@@ -33,7 +33,8 @@ export class RelayService extends Construct {
       cpu: relay.cpu,
       memoryLimitMiB: relay.memoryMiB,
       runtimePlatform: {
-        cpuArchitecture: ecs.CpuArchitecture.ARM64,
+        cpuArchitecture:
+          relay.architecture === 'amd64' ? ecs.CpuArchitecture.X86_64 : ecs.CpuArchitecture.ARM64,
         operatingSystemFamily: ecs.OperatingSystemFamily.LINUX,
       },
     });
@@ -77,7 +78,7 @@ export class RelayService extends Construct {
     task.addVolume({ name: 'scratch' });
     const container = task.addContainer('Relay', {
       containerName: 'relay',
-      image: relayImage(this, settings),
+      image: relayImage(this, settings, props.bundlesPath),
       environment: relayEnvironment(this, props),
       user: NONROOT,
       // A relay that dies is back within seconds, without a new task. One that dies within a minute of its start is not: a

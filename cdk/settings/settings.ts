@@ -152,6 +152,8 @@ const relay = section({
   cpu: choice(256, 512, 1024).default(256),
   /** @default the smallest that Fargate allows for `cpu` */
   memoryMiB: z.number({ error: 'expected a number of MiB' }).optional(),
+  /** Of the processors; `amd64` costs a quarter more. A ready image must be made for it. */
+  architecture: choice('arm64', 'amd64').default('arm64'),
   /** A ready image, `registry/name@sha256:…`. @default built from relay/Dockerfile */
   image: text(
     /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+@sha256:[0-9a-f]{64}|@sha256:[0-9a-f]{64}|:[\w.-]+)$/,

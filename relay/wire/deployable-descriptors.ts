@@ -7,8 +7,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseSchema, schemaError } from './schema.ts';
 
-export type DeployableDescriptors = ReturnType<typeof readDeployableDescriptors>;
-
 const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
 
 /**

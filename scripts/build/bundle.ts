@@ -1,24 +1,22 @@
 /**
  * `npm run bundle`: builds what is deployed, with esbuild, into dist/<program>/: functions as handler.mjs with rules.json (policy, limits and
- * directory, validated), the relay as relay.mjs with the same rules and the descriptors of its GitLab.
- * `npm run bundle -- admit` builds only this one, `-- functions` all but the relay. `--force` packs a policy that would reject
- * the platform's own jobs.
+ * directory, validated), the relay as relay.mjs with the same rules and its Dockerfile: the whole context of its image.
+ * `npm run bundle -- admit` builds only this one. `--force` packs a policy that would reject the platform's own jobs.
  *
- * The descriptors are those of every deployment in cdk/tollgate.config.ts, or what `--descriptors` says: a file, or a folder.
+ * Synth adds the descriptors of each deployment to the relay. For a relay outside AWS `--descriptors relay/wire/gitlab.binpb` does.
+ * `--sbom` writes the packages in the relay's bundle as CycloneDX into dist/relay.cdx.json.
  */
-import { copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Metafile, type StdinOptions } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
-import {
-  type DeployableDescriptors,
-  readDeployableDescriptors,
-} from '../../relay/wire/deployable-descriptors.ts';
+import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { runProgram } from '../terminal/program.ts';
 import { lambdaEnvironment, lateRe2, leanZod } from './bundle-plugins.ts';
 import { packRules } from './pack-rules.ts';
+import { bundleSbom } from './sbom.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -95,37 +93,49 @@ function keepReachable({ outputs }: Metafile, folder: string, entry: string): nu
   return [...loaded].reduce((sum, path) => sum + (outputs[path]?.bytes ?? 0), 0);
 }
 
-/** Placeholder descriptors are left out: without its GitLab's descriptors this relay does not start. */
-async function bundleRelay(outfile: string, descriptors: readonly DeployableDescriptors[]): Promise<Bundle> {
-  const bundle = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
-  copyFileSync(`${root}relay/health-check.mjs`, `${dirname(outfile)}/health-check.mjs`);
-  const folder = join(dirname(outfile), DESCRIPTORS_FOLDER);
-  mkdirSync(folder, { recursive: true });
-  for (const { fileName, bytes } of descriptors) writeFileSync(join(folder, fileName), bytes);
+/** Without its GitLab's descriptors this relay does not start: it has no placeholder. */
+async function bundleRelay(
+  outfile: string,
+  { descriptors, sbom = false }: { readonly descriptors?: string; readonly sbom?: boolean },
+): Promise<Bundle> {
+  const { metafile, ...bundle } = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
+  const folder = dirname(outfile);
+  for (const name of ['health-check.mjs', 'Dockerfile'])
+    copyFileSync(`${root}relay/${name}`, `${folder}/${name}`);
+  if (descriptors !== undefined) {
+    const { fileName, bytes } = readDescriptors(descriptors);
+    mkdirSync(join(folder, DESCRIPTORS_FOLDER));
+    writeFileSync(join(folder, DESCRIPTORS_FOLDER, fileName), bytes);
+  }
+  if (sbom) writeFileSync(`${folder}.cdx.json`, bundleSbom(root, metafile));
   return bundle;
+}
+
+/** @throws {Error} naming the file */
+function readDescriptors(file: string) {
+  try {
+    return readDeployableDescriptors(file);
+  } catch (error) {
+    throw new Error(`${file}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
 }
 
 export const bundleEntry = (stdin: StdinOptions, outfile: string): Promise<Bundle> =>
   bundleWith({ stdin, outfile });
 
-async function bundleWith(options: BuildOptions & { readonly outfile: string }): Promise<Bundle> {
-  await build({ ...OPTIONS, ...options });
-  return { file: options.outfile, bytes: statSync(options.outfile).size };
+async function bundleWith(options: BuildOptions & { readonly outfile: string }) {
+  const { metafile } = await build({ ...OPTIONS, ...options, metafile: true });
+  return { file: options.outfile, bytes: statSync(options.outfile).size, metafile };
 }
 
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { force: { type: 'boolean' }, descriptors: { type: 'string' } },
+    options: { force: { type: 'boolean' }, descriptors: { type: 'string' }, sbom: { type: 'boolean' } },
   });
-  const wants = (name: string): boolean =>
-    positionals.length === 0 ||
-    positionals.includes(name) ||
-    (name !== 'relay' && positionals.includes('functions'));
+  const wants = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
   const rules = JSON.stringify(packRules({ root, force: values.force === true, nowMs: Date.now() }));
-  // Read before their old place is emptied: it may be where they come from.
-  const descriptors = wants('relay') ? await bundledDescriptors(values.descriptors) : [];
   for (const name of FUNCTIONS.filter(wants)) {
     const bytes = await bundleInto(name, 'handler.mjs', rules, (outfile) => bundleFunction(name, outfile));
     if (bytes > BUNDLE_KB_MAX[name] * 1024) {
@@ -134,7 +144,7 @@ async function main(args: readonly string[]): Promise<number> {
     }
   }
   if (wants('relay'))
-    await bundleInto('relay', 'relay.mjs', rules, (outfile) => bundleRelay(outfile, descriptors));
+    await bundleInto('relay', 'relay.mjs', rules, (outfile) => bundleRelay(outfile, values));
   return 0;
 }
 
@@ -152,29 +162,6 @@ async function bundleInto(
   writeFileSync(`${folder}/rules.json`, rules);
   console.log(`${`${shown}/${file}`.padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
   return bytes;
-}
-
-/** Reads the descriptors of a file or folder, else of every deployment. @throws {Error} naming the file. @throws {SettingsError} */
-async function bundledDescriptors(path: string | undefined): Promise<readonly DeployableDescriptors[]> {
-  if (path === undefined) {
-    // Only here is cdk/ needed: the image is built without it.
-    const { deployments } = await import('../../cdk/tollgate.config.ts');
-    const { readDeployments } = await import('../../cdk/settings/read-deployments.ts');
-    return readDeployments(deployments, {}).map(({ gitlab }) => gitlab.descriptors);
-  }
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  const files = isFolder
-    ? readdirSync(path).flatMap((name) => (name.endsWith('.binpb') ? join(path, name) : []))
-    : [path];
-  if (files.length === 0)
-    throw new Error(`there are no descriptors in ${path}; npm run synth puts them there`);
-  return files.map((file) => {
-    try {
-      return readDeployableDescriptors(file);
-    } catch (error) {
-      throw new Error(`${file}: ${error instanceof Error ? error.message : error}`, { cause: error });
-    }
-  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

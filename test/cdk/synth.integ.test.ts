@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +37,7 @@ async function cdk(...args: readonly string[]): Promise<{ readonly code: number;
 }
 
 beforeAll(async () => {
-  await run(process.execPath, [`${root}scripts/build/bundle.ts`, 'functions'], {
+  await run(process.execPath, [`${root}scripts/build/bundle.ts`], {
     cwd: root,
     timeout: TIMEOUT_MS,
   });
@@ -61,7 +61,12 @@ test(
     const handlers = packed.filter((file) => file === 'handler.mjs');
     // The watchdog, the console and the retries are missing: the file does not ask for them.
     expect(handlers).toHaveLength(BUNDLES.length - 3);
-    expect(packed.filter((file) => file === 'rules.json')).toHaveLength(handlers.length);
+    expect(packed.filter((file) => file === 'rules.json')).toHaveLength(handlers.length + 1);
+    const image = readdirSync(out).find((asset) => existsSync(join(out, asset, 'Dockerfile'))) ?? '';
+    expect(readdirSync(join(out, image), { recursive: true }).sort()).toEqual([
+      ...['Dockerfile', 'descriptors', expect.stringMatching(/^descriptors.[0-9a-f]{64}.binpb$/)],
+      ...['health-check.mjs', 'relay.mjs', 'rules.json'],
+    ]);
   },
   TIMEOUT_MS,
 );

@@ -166,7 +166,8 @@ export const BUNDLES = FUNCTIONS.map((name) => name.replace('/', '-'));
 const STUBS = mkdtempSync(join(tmpdir(), 'tollgate-bundles-'));
 // cfn-lint's program synthesizes outside of any test run.
 process.once('exit', () => rmSync(STUBS, { recursive: true, force: true }));
-for (const name of BUNDLES) {
+for (const name of [...BUNDLES, 'relay']) {
   mkdirSync(join(STUBS, name));
-  writeFileSync(join(STUBS, name, 'handler.mjs'), `export const handler = '${name}';`);
+  const file = name === 'relay' ? 'Dockerfile' : 'handler.mjs';
+  writeFileSync(join(STUBS, name, file), `export const handler = '${name}';`);
 }

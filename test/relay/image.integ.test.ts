@@ -1,21 +1,23 @@
-/** The relay as its image runs it: built by the Dockerfile's steps, as nobody, from a folder it cannot write to. */
+/** The relay as its image runs it: the Dockerfile's copies of a bundle, as nobody, from a folder it cannot write to. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   chmodSync,
   copyFileSync,
   cpSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { FileSystem } from 'aws-cdk-lib';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { VERSION } from '../../relay/version.ts';
 import { parseSchema } from '../../relay/wire/schema.ts';
@@ -32,10 +34,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** `nonroot` of the image. A test that is not root already is nobody special. */
 const NONROOT = 65_532;
 const isRoot = process.getuid?.() === 0;
-const STAGED = 'dist/relay/descriptors';
 const PARAMETER = '/tollgate/prod/router-token';
 
 let folder: string;
+let build: string;
 let app: string;
 let descriptors: string;
 let node: string;
@@ -47,34 +49,34 @@ beforeAll(() => {
     if ((statSync(above).mode & 0o001) === 0)
       throw new Error(`${above}: nobody but its owner may enter; set TMPDIR to a folder of mode 711 or 1777`);
   }
-  // The Dockerfile's own copies and its own RUN, without the network.
-  const build = join(folder, 'build');
-  mkdirSync(build);
-  const dockerfile = readFileSync(join(root, 'relay/Dockerfile'), 'utf8');
-  // Where synth puts the descriptors of a deployment.
-  const staged = join(folder, 'staged');
-  writeRenumbered(join(staged, 'of-synth.binpb'));
-  for (const [, names = ''] of dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)) {
-    for (const name of names.split(' ')) {
-      const from = name === STAGED ? staged : join(root, name);
-      cpSync(from, join(build, name), { recursive: true });
-    }
-  }
-  const [, run = ''] = /^RUN node (scripts\/build\/bundle\.ts .+)$/m.exec(dockerfile) ?? [];
-  expect(run).toBe(`scripts/build/bundle.ts relay --descriptors ${STAGED}`);
+  build = join(folder, 'build');
+  for (const name of ['relay', 'functions', 'policies', 'scripts', 'docs', 'README.md', 'package.json'])
+    cpSync(join(root, name), join(build, name), { recursive: true });
+  for (const name of ['node_modules', 'package-lock.json']) symlinkSync(join(root, name), join(build, name));
+  writeRenumbered(join(folder, 'gitlab.binpb'));
+  const context = bundled('--sbom');
+  const dockerfile = readFileSync(join(context, 'Dockerfile'), 'utf8');
   expect(dockerfile).toContain('HOME=/home/nonroot');
-  spawnSync('ln', ['-s', join(root, 'node_modules'), join(build, 'node_modules')]);
-  const built = spawnSync(process.execPath, run.split(' '), { cwd: build, encoding: 'utf8' });
-  expect(built.stderr).toBe('');
-  app = join(build, 'dist', 'relay');
+  app = join(folder, 'app');
+  for (const [, names = '', to = ''] of dockerfile.matchAll(/^COPY (.+) (\S+)$/gm))
+    for (const name of names.split(' '))
+      cpSync(join(context, name), join(app, to === './' ? name : to), { recursive: true });
   const [packed = ''] = readdirSync(join(app, 'descriptors'));
   descriptors = join(app, 'descriptors', packed);
   // Node too may lie where nobody else looks.
   node = join(folder, 'node');
   copyFileSync(process.execPath, node);
   chmodSync(node, 0o755);
-  for (const read of [build, join(build, 'dist'), app]) chmodSync(read, 0o555);
+  chmodSync(app, 0o555);
 });
+
+/** The context of an image that is built now. */
+function bundled(...more: readonly string[]): string {
+  const args = ['scripts/build/bundle.ts', 'relay', '--descriptors', join(folder, 'gitlab.binpb'), ...more];
+  const { stderr } = spawnSync(process.execPath, args, { cwd: build, encoding: 'utf8' });
+  expect(stderr).toBe('');
+  return join(build, 'dist', 'relay');
+}
 
 afterAll(() => {
   spawnSync('chmod', ['-R', 'u+w', folder]);
@@ -221,6 +223,28 @@ test('without the descriptors of its deployment it does not start: it has no pla
   expect(status).toBe(1);
   expect(stderr).toContain('[schema_invalid]');
   expect(readdirSync(app, { recursive: true })).not.toContain('default.binpb');
+});
+
+test('an image changes with the relay’s code, and with nothing that the relay does not read', () => {
+  const hash = () => FileSystem.fingerprint(bundled());
+  const first = hash();
+  for (const file of ['README.md', 'relay/README.md', 'docs/platform.md', 'package.json', 'relay/main.ts'])
+    appendFileSync(join(build, file), file.endsWith('.ts') ? '// A word.\n' : '\n');
+  appendFileSync(join(build, 'functions/console/handler.ts'), 'console.log("new");\n');
+  expect(hash()).toBe(first);
+  appendFileSync(join(build, 'relay/main.ts'), 'console.log("new");\n');
+  expect(hash()).not.toBe(first);
+});
+
+test('the bill of materials lists the packages in the bundle, and is the same each time', () => {
+  const text = readFileSync(join(build, 'dist', 'relay.cdx.json'), 'utf8');
+  bundled('--sbom');
+  expect(readFileSync(join(build, 'dist', 'relay.cdx.json'), 'utf8')).toBe(text);
+  const { bomFormat, components } = JSON.parse(text);
+  const names = components.map(({ name }: { readonly name: string }) => name);
+  expect(bomFormat).toBe('CycloneDX');
+  expect(names).toContain('@grpc/grpc-js');
+  expect(names).not.toContain('zod');
 });
 
 test('the relay’s version is that of package.json', () => {
