@@ -1,18 +1,26 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { DecisionExport } from './constructs/decision-export.ts';
 import { LedgerTable } from './constructs/ledger-table.ts';
-import type { Settings } from './settings/deployment.ts';
+import { addReceiver } from './constructs/programs.ts';
+import type { DeploymentProps } from './settings/deployment.ts';
 
-/** State that outlives deployments: the ledger table and the decision export. Deleting this stack keeps both. */
+/**
+ * What outlives deployments: the ledger table, the decision export and the decision log, which are kept even if this stack is
+ * deleted, and the receiver of webhooks. GitLab knows its address, and it fills the table's inbox while the other stacks are gone.
+ */
 export class StateStack extends Stack {
   readonly ledger: LedgerTable;
   readonly decisionExport: DecisionExport;
+  readonly decisionLog: LogGroup;
+  /** Begins the addresses of webhooks: the number of the top-level group follows. */
+  readonly webhookUrl: string;
 
   constructor(
     scope: Construct,
     id: string,
-    { settings, ...props }: StackProps & { readonly settings: Settings },
+    { settings, bundlesPath, ...props }: StackProps & DeploymentProps,
   ) {
     super(scope, id, {
       ...props,
@@ -20,14 +28,22 @@ export class StateStack extends Stack {
       terminationProtection: true,
     });
     this.ledger = new LedgerTable(this, 'Ledger', settings);
-    new CfnOutput(this, 'TableName', { value: this.ledger.table.tableName, description: 'The ledger' });
-    this.decisionExport = new DecisionExport(this, 'Export', settings.state);
-    const { bucketName, bucketArn } = this.decisionExport.bucket;
-    // Always exported, because a service from before a change of settings still imports them during the update.
-    for (const attribute of [bucketName, bucketArn]) this.exportValue(attribute);
-    new CfnOutput(this, 'ExportBucketName', {
-      value: bucketName,
-      description: 'Decisions outside the table',
+    this.decisionLog = new LogGroup(this, 'DecisionLog', {
+      retention: settings.logRetentionDays,
+      // Decisions are evidence: they expire with their retention.
+      removalPolicy: RemovalPolicy.RETAIN,
     });
+    this.decisionExport = new DecisionExport(this, 'Export', settings.state);
+    this.webhookUrl = addReceiver(this, { settings, bundlesPath, ledger: this.ledger });
+    const { bucketName, bucketArn } = this.decisionExport.bucket;
+    // Always exported, because functions from before a change of settings still import them during the update.
+    for (const attribute of [bucketName, bucketArn]) this.exportValue(attribute);
+    for (const [name, value, description] of [
+      ['TableName', this.ledger.table.tableName, 'The ledger'],
+      ['ExportBucketName', bucketName, 'Decisions outside the table'],
+      ['DecisionLogName', this.decisionLog.logGroupName, 'Log of the relays'],
+      ['WebhookUrl', this.webhookUrl, 'The address of the job webhook in GitLab'],
+    ] as const)
+      new CfnOutput(this, name, { value, description });
   }
 }

@@ -1,4 +1,4 @@
-import { Fn, Stack } from 'aws-cdk-lib';
+import { Annotations, Fn, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 import type { Settings } from '../settings/deployment.ts';
@@ -16,6 +16,8 @@ export class RelayNetwork extends Construct {
     const { id: vpcId, availabilityZones, subnetIds, ...routes } = found;
     const zones = [...availabilityZones];
     this.vpc = ec2.Vpc.fromVpcAttributes(this, 'Found', { vpcId, availabilityZones: zones });
+    // Nothing here asks for the route table of a subnet that exists.
+    Annotations.of(this).acknowledgeWarning('@aws-cdk/aws-ec2:noSubnetRouteTableId');
     this.subnets = subnetIds.map((subnetId, index) =>
       ec2.Subnet.fromSubnetAttributes(this, `Subnet${index + 1}`, {
         ...{ subnetId, availabilityZone: zones[index] ?? '' },
@@ -42,7 +44,7 @@ function publicVpc(scope: Construct, cidr: string) {
   const attached = new ec2.CfnVPCGatewayAttachment(scope, 'Attached', attachment);
   const routeTableId = new ec2.CfnRouteTable(scope, 'Routes', { vpcId }).ref;
   const out = new ec2.CfnRoute(scope, 'Out', { routeTableId, destinationCidrBlock: '0.0.0.0/0', gatewayId });
-  out.addDependency(attached);
+  out.addResourceDependency(attached);
   // CloudFormation resolves the region's zones at deployment.
   const availabilityZones = Array.from({ length: ZONES }, (_, index) => Fn.select(index, Fn.getAzs(region)));
   const subnetIds = availabilityZones.map((availabilityZone, index) => {

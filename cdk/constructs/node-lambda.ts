@@ -1,24 +1,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type ISubnet, type IVpc, Peer, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import { Effect, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
-import type { Settings } from '../settings/deployment.ts';
+import type { DeploymentProps, Settings } from '../settings/deployment.ts';
+import { arnHere, functionName } from './names.ts';
 import { allow, statement } from './statements.ts';
 
-export interface NodeLambdaProps {
-  readonly settings: Settings;
-  readonly bundlesPath: string;
+interface NodeLambdaProps extends DeploymentProps {
   /** Folder of the bundle and last part of the function's name: `settle-stream`. */
   readonly name: string;
   /** Also what its share of a CPU is measured by: 1769 are one vCPU. */
   readonly memoryMiB: number;
   readonly timeout: Duration;
   readonly concurrencyMax: number | undefined;
+  /** False: a change of rules is no change of this program. */
+  readonly readsRules: boolean;
   readonly network: { readonly vpc: IVpc; readonly subnets: readonly ISubnet[] } | undefined;
 }
 
@@ -50,11 +51,11 @@ export class NodeLambda extends Construct {
     // Lambda needs all, because interfaces have no name before they are created.
     if (props.network !== undefined) this.allow(NETWORK_INTERFACES, ['*']);
     this.fn = new lambda.Function(this, 'Function', {
-      functionName: `tollgate-${settings.stage}-${name}`,
+      functionName: functionName(settings.stage, name),
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       handler: 'handler.handler',
-      code: bundleIn(props.bundlesPath, name),
+      code: bundleIn(props),
       memorySize: props.memoryMiB,
       timeout: props.timeout,
       role: this.role,
@@ -65,7 +66,7 @@ export class NodeLambda extends Construct {
       tracing: settings.traces ? lambda.Tracing.ACTIVE : lambda.Tracing.DISABLED,
       environment: {
         [names.ENV_GITLAB_INSTANCE]: settings.gitlab.instance,
-        [names.ENV_RULES_FILE]: RULES_FILE,
+        ...(props.readsRules && { [names.ENV_RULES_FILE]: RULES_FILE }),
         ...(settings.metrics && { [names.ENV_DEPLOYMENT]: settings.stage }),
       },
       ...(props.concurrencyMax !== undefined && { reservedConcurrentExecutions: props.concurrencyMax }),
@@ -101,16 +102,13 @@ function portOf(url: string): number {
   return Number(port) || (protocol === 'https:' ? HTTPS_PORT : 80);
 }
 
-function bundleIn(bundlesPath: string, name: string): lambda.Code {
+function bundleIn({ bundlesPath, name, readsRules }: NodeLambdaProps): lambda.Code {
   const folder = join(bundlesPath, name);
   if (!existsSync(join(folder, 'handler.mjs'))) {
     throw new Error(`[bundle_missing] ${folder}/handler.mjs is not there; make it with: npm run bundle`);
   }
-  return lambda.Code.fromAsset(folder);
+  return lambda.Code.fromAsset(folder, { exclude: readsRules ? [] : ['rules.json'] });
 }
-
-export const arnHere = (scope: Construct, service: string, resource: string): string =>
-  Stack.of(scope).formatArn({ service, resource });
 
 /** Lets `program` read a SecureString and passes its name. @param readable - differs from it for a path with a token per group */
 export function grantSecret(

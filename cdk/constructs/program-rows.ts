@@ -39,17 +39,17 @@ export interface ProgramRow {
   /** Paths of SecureStrings, one for each group that gave a token: `<path>/101`. */
   readonly secretPaths?: Variables;
   readonly use?: LedgerUse;
+  /** @default true */
+  readonly readsRules?: boolean;
   readonly notifies?: boolean;
   /** Interval, or the minute of each hour. The next run does the work of a missed or failed one. */
   readonly schedule?: { readonly everyMinutes: number } | { readonly minute: string };
   readonly stream?: StreamReading;
 }
 
-export function programRows(
-  settings: Settings,
-  exportsDecisions: boolean,
-): Readonly<Record<ProgramName, ProgramRow>> {
+export function programRows(settings: Settings): Readonly<Record<ProgramName, ProgramRow>> {
   const { parameters, console, gitlab, notices } = settings;
+  const exportsDecisions = settings.state.exportDays > 0;
   const controllerId = gitlab.controllerId === undefined ? undefined : String(gitlab.controllerId);
   const usageZone = { [names.ENV_ROLLUP_ZONE]: settings.usageZone };
   const gitlabToken = { [names.ENV_GITLAB_TOKEN_PARAMETER]: parameters.gitlabToken };
@@ -69,6 +69,7 @@ export function programRows(
       // Kept for webhooks, so that nothing else takes it, and no more, so that a flood costs no more.
       concurrencyMax: webhookConcurrency(settings.webhooks.jobsPerSecond),
       use: 'receive',
+      readsRules: false,
       secrets: {
         [names.ENV_WEBHOOK_SECRETS_PARAMETER]: parameters.webhookSecrets,
         [names.ENV_WEBHOOK_TOKENS_PARAMETER]: parameters.webhookTokens,

@@ -2,62 +2,73 @@ import { Duration } from 'aws-cdk-lib';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
 import type { ProgramName } from '../monitoring/series.ts';
-import type { Settings } from '../settings/deployment.ts';
+import type { DeploymentProps, Settings } from '../settings/deployment.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
-import { arnHere, grantGitLabRoute, grantSecret, NodeLambda, type NodeLambdaProps } from './node-lambda.ts';
+import { arnHere, functionName } from './names.ts';
+import type { RelayNetwork } from './network.ts';
+import { grantGitLabRoute, grantSecret, NodeLambda } from './node-lambda.ts';
 import { concurrencyOf, limitsPath, type ProgramRow, programRows, type Variables } from './program-rows.ts';
 import { publishTo } from './statements.ts';
 import { consumeStream } from './stream-consumer.ts';
 import type { OperatorsTopic, ThresholdsTopic } from './topics.ts';
 
-export interface ProgramsProps extends Pick<NodeLambdaProps, 'settings' | 'bundlesPath'> {
+export interface ProgramsProps extends DeploymentProps {
   readonly ledger: LedgerTable;
+  readonly decisionExport: DecisionExport;
+  readonly webhookUrl: string;
   readonly thresholds: ThresholdsTopic;
   readonly operators: OperatorsTopic;
-  readonly decisionExport: DecisionExport | undefined;
   /** Programs that call GitLab run here if GitLab is reached from inside only. */
-  readonly network: NonNullable<NodeLambdaProps['network']>;
+  readonly network: RelayNetwork | undefined;
 }
 
-export type Programs = ReturnType<typeof addPrograms>;
+/** The program that lives with the table. @returns the address of webhooks */
+export function addReceiver(
+  scope: Construct,
+  props: DeploymentProps & { readonly ledger: LedgerTable },
+): string {
+  const { settle } = programRows(props.settings);
+  const { fn } = addProgram(new Construct(scope, settle.id), 'settle', settle, props);
+  const { url } = fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+  return `${url}${names.WEBHOOK_PATH.slice(1)}`;
+}
 
+/** All other programs. */
 export function addPrograms(scope: Construct, props: ProgramsProps) {
-  const { settings, ledger, decisionExport } = props;
+  const { settings, ledger, decisionExport, webhookUrl } = props;
   const all: Partial<Record<ProgramName, NodeLambda>> = {};
-  const deadLetters: Record<string, Queue> = {};
-  const rows = programRows(settings, decisionExport !== undefined);
+  const { settle: _, ...rows } = programRows(settings);
   for (const [name, row] of Object.entries(rows) as [ProgramName, ProgramRow][]) {
     if (row.isDeployed === false) continue;
     const place = new Construct(scope, row.id);
     const program = addProgram(place, name, row, props);
     all[name] = program;
-    if (row.stream !== undefined) deadLetters[name] = consumeStream(place, name, row.stream, program, props);
+    if (row.stream !== undefined) consumeStream(place, name, row.stream, program, { settings, ledger });
   }
-  const { admit, settle, rollup, sweep, directory, doctor, console, watchdog } = all;
-  if (admit === undefined || settle === undefined) throw new Error('admit and settle are always deployed');
-  const { url } = settle.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
-  const webhookUrl = `${url}${names.WEBHOOK_PATH.slice(1)}`;
+  const { admit, rollup, sweep, directory, doctor, console, watchdog } = all;
+  if (admit === undefined) throw new Error('admit is always deployed');
   for (const program of [directory, doctor]) program?.fn.addEnvironment(names.ENV_WEBHOOK_URL, webhookUrl);
   const consoleUrl = console?.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
-  if (rollup !== undefined) decisionExport?.grantPut(rollup);
+  if (rollup !== undefined && settings.state.exportDays > 0) decisionExport.grantPut(rollup);
   if (sweep !== undefined) ledger.grantDueJobs(sweep);
   if (all['ssm-limits'] !== undefined) grantLimitParameters(all['ssm-limits'], settings);
-  if (watchdog !== undefined) grantWatchdog(watchdog, props);
+  if (watchdog !== undefined) grantWatchdog(watchdog, settings, ledger, props.operators);
   return {
-    ...{ all, admit, deadLetters },
-    /** Begins the addresses of webhooks: the number of the top-level group follows. */
-    webhookUrl,
+    admit,
     /** Ends with "/". Browsers come by `console.url` of the settings: this address or a domain in front of it. */
     consoleUrl,
   };
 }
 
-function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props: ProgramsProps): NodeLambda {
+type ProgramProps = DeploymentProps & { readonly ledger: LedgerTable } & Partial<
+    Pick<ProgramsProps, 'thresholds' | 'network'>
+  >;
+
+function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props: ProgramProps): NodeLambda {
   const { settings, ledger, thresholds, network, bundlesPath } = props;
   const { callsGitLab = false, schedule } = row;
   const program = new NodeLambda(place, 'Program', {
@@ -67,11 +78,12 @@ function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props:
     memoryMiB: row.memoryMiB ?? 512,
     timeout: Duration.seconds(row.timeoutSeconds),
     concurrencyMax: concurrencyOf(row),
-    network: callsGitLab && settings.gitlab.reachedFrom === 'vpc' ? network : undefined,
+    network: callsGitLab ? network : undefined,
+    readsRules: row.readsRules ?? true,
   });
   for (const [variable, value] of given(row.variables)) program.fn.addEnvironment(variable, value);
   if (row.use !== undefined) ledger.grant(program, row.use);
-  if (row.notifies) thresholds.grantPublish(program);
+  if (row.notifies) thresholds?.grantPublish(program);
   if (callsGitLab) grantGitLabRoute(program, settings);
   for (const [variable, secret] of given(row.secrets)) grantSecret(program, variable, secret, settings);
   for (const [variable, path] of given(row.secretPaths))
@@ -82,7 +94,7 @@ function addProgram(place: Construct, name: ProgramName, row: ProgramRow, props:
     const attempts = { maxEventAge: Duration.minutes(lateAtMost), retryAttempts: 0 };
     program.fn.configureAsyncInvoke(attempts);
     new Rule(place, 'Schedule', {
-      ruleName: `tollgate-${settings.stage}-${name}`,
+      ruleName: functionName(settings.stage, name),
       schedule:
         'minute' in schedule
           ? Schedule.cron(schedule)
@@ -114,7 +126,12 @@ function grantLimitParameters(program: NodeLambda, settings: Settings): void {
 }
 
 /** Lets the watchdog read heartbeats, keep its own item and page on-call. The rest of the table is closed to it. */
-function grantWatchdog(program: NodeLambda, { settings, ledger: { table }, operators }: ProgramsProps): void {
+function grantWatchdog(
+  program: NodeLambda,
+  settings: Settings,
+  { table }: LedgerTable,
+  operators: OperatorsTopic,
+): void {
   program.fn.addEnvironment(names.ENV_LEDGER_TABLE, table.tableName);
   program.fn.addEnvironment(names.ENV_PAGE_TOPIC, operators.topic.topicArn);
   for (const statement of publishTo(program, operators.topic)) program.role.addToPolicy(statement);

@@ -2,19 +2,19 @@ import { Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX, ROOMS_PK_SUFFIX } from '../../functions/names.ts';
-import type { Settings } from '../settings/deployment.ts';
+import type { DeploymentProps } from '../settings/deployment.ts';
 import { tableKeyStatements } from './ledger-table.ts';
 import type { RelayNetwork } from './network.ts';
 import { allow, onKeys } from './statements.ts';
 
-export interface RelayServiceProps {
-  readonly settings: Settings;
+export interface RelayServiceProps extends DeploymentProps {
   readonly network: RelayNetwork;
   /** Without a URL the relay invokes the function by its name. */
   readonly admit: { readonly fn: IFunction; readonly url?: string };
   readonly table: ITable;
-  readonly bundlesPath: string;
+  readonly logGroup: ILogGroup;
 }
 
 /** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal, keep rooms. */

@@ -1,10 +1,10 @@
-import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
+import { Duration, Size, Stack } from 'aws-cdk-lib';
 import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import * as names from '../../relay/names.ts';
+import { RELAY_SERVICE, relayClusterName } from './names.ts';
 import { relayImage } from './relay-image.ts';
 import { grantRelay, type RelayServiceProps } from './relay-rights.ts';
 
@@ -16,19 +16,12 @@ const STOP_TIMEOUT = Duration.seconds(30);
 
 /** New relays must have a stream at the router before old ones stop. A deployment whose relays get none is rolled back. */
 export class RelayService extends Construct {
-  readonly cluster: ecs.Cluster;
   readonly service: ecs.FargateService;
-  readonly logGroup: LogGroup;
 
   constructor(scope: Construct, id: string, props: RelayServiceProps) {
     super(scope, id);
     const { settings, network } = props;
     const { relay } = settings;
-    this.logGroup = new LogGroup(this, 'Log', {
-      retention: settings.logRetentionDays,
-      // Decision logs are evidence: they outlive the service and expire with their retention.
-      removalPolicy: RemovalPolicy.RETAIN,
-    });
     const task = new ecs.FargateTaskDefinition(this, 'Task', {
       cpu: relay.cpu,
       memoryLimitMiB: relay.memoryMiB,
@@ -41,7 +34,10 @@ export class RelayService extends Construct {
     this.#addContainer(task, props);
     grantRelay(task.taskRole, props);
 
-    this.cluster = new ecs.Cluster(this, 'Cluster', { vpc: network.vpc });
+    const cluster = new ecs.Cluster(this, 'Cluster', {
+      clusterName: relayClusterName(settings.stage),
+      vpc: network.vpc,
+    });
     // Outbound traffic is unrestricted: GitLab's router may have any address and port.
     const securityGroup = new SecurityGroup(this, 'Nothing in', {
       vpc: network.vpc,
@@ -50,7 +46,8 @@ export class RelayService extends Construct {
     });
     this.service = new ecs.FargateService(this, 'Service', {
       // The library's own class does not fit its interface under exact optional properties.
-      cluster: this.cluster as ecs.ICluster,
+      cluster: cluster as ecs.ICluster,
+      serviceName: RELAY_SERVICE,
       taskDefinition: task,
       platformVersion: ecs.FargatePlatformVersion.VERSION1_4,
       // Fixed: each further relay adds conflicts on the counters.
@@ -97,7 +94,7 @@ export class RelayService extends Construct {
         startPeriod: Duration.seconds(60),
       },
       logging: ecs.LogDrivers.awsLogs({
-        logGroup: this.logGroup,
+        logGroup: props.logGroup,
         streamPrefix: 'relay',
         // A CloudWatch that does not take lines must not stop admissions.
         mode: ecs.AwsLogDriverMode.NON_BLOCKING,

@@ -6,23 +6,24 @@ import { Construct } from 'constructs';
 import { PK, SK } from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
 import type { LedgerTable } from './ledger-table.ts';
+import { deadLettersName } from './names.ts';
 import type { NodeLambda } from './node-lambda.ts';
 import type { KeyPattern, StreamReading } from './program-rows.ts';
 
 /** SQS keeps messages for 14 days at most: a holiday of two weeks is not too late. */
 const DEAD_LETTERS_KEPT = Duration.days(14);
 
-/** Reads in order for each key, at least once. Halves a batch that fails. @returns the queue of given-up positions in the stream */
+/** Reads in order for each key, at least once. Halves a batch that fails. A queue keeps the positions that were given up. */
 export function consumeStream(
   scope: Construct,
   name: string,
   stream: StreamReading,
   program: NodeLambda,
   { settings, ledger }: { readonly settings: Settings; readonly ledger: LedgerTable },
-): Queue {
+): void {
   const place = new Construct(scope, 'Consumer');
   const deadLetters = new Queue(place, 'DeadLetters', {
-    queueName: `tollgate-${settings.stage}-${name}-dead-letters`,
+    queueName: deadLettersName(settings.stage, name),
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
     retentionPeriod: DEAD_LETTERS_KEPT,
@@ -44,5 +45,4 @@ export function consumeStream(
     filters: [filter(SK, stream.sortKeys), ...(stream.partitions ? [filter(PK, stream.partitions)] : [])],
     onFailure: new SqsDlq(deadLetters),
   });
-  return deadLetters;
 }

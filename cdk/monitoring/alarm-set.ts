@@ -1,7 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import { METRIC_DIMENSION, METRIC_NAMESPACE } from '../../functions/names.ts';
+import { alarmName } from '../constructs/names.ts';
 import { COMPOSITE } from './admission-alarms.ts';
 import type { AlarmSpec } from './alarms.ts';
 import { runbookPlace } from './runbook.ts';
@@ -63,49 +64,61 @@ const OPERATORS = {
 } as const;
 const { BREACHING, NOT_BREACHING } = cloudwatch.TreatMissingData;
 
-export function addAlarms(
-  scope: Construct,
-  stage: string,
-  specs: readonly AlarmSpec[],
-  metrics: DeploymentMetrics,
-  topicArns: readonly string[],
-  runbookUrl: string | undefined,
-): readonly cloudwatch.IAlarm[] {
-  const nameOf = (name: string): string => `tollgate-${stage}-${name}`;
-  /** The first word is the severity, so that subscription filters can separate pages from tickets. */
-  const describe = ({ name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>): string =>
-    `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
-  const notify = (alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm): void => {
-    for (const topicArn of topicArns) {
-      const action: cloudwatch.IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
-      alarm.addAlarmAction(action);
-      alarm.addOkAction(action);
-    }
-  };
-  const together: cloudwatch.IAlarm[] = [];
-  const alarms = specs.map((spec): cloudwatch.IAlarm => {
+export interface AlarmProps {
+  readonly stage: string;
+  readonly metrics: DeploymentMetrics;
+  readonly topicArns: readonly string[];
+  readonly runbookUrl: string | undefined;
+}
+
+export function addAlarms(scope: Construct, specs: readonly AlarmSpec[], props: AlarmProps): void {
+  for (const spec of specs) {
     const { name, formula, label, periodMinutes, periods } = spec;
     const [direction, threshold] = spec.breach;
     const alarm = new cloudwatch.Alarm(scope, name, {
-      alarmName: nameOf(name),
-      alarmDescription: describe(spec),
-      metric: metrics.of(formula, { periodMinutes, label }),
+      alarmName: alarmName(props.stage, name),
+      alarmDescription: describe(spec, props),
+      metric: props.metrics.of(formula, { periodMinutes, label }),
       comparisonOperator: OPERATORS[direction],
       threshold,
       evaluationPeriods: periods,
       datapointsToAlarm: spec.breaching,
       treatMissingData: spec.missing === 'breaching' ? BREACHING : NOT_BREACHING,
     });
-    if (spec.notifiedBy === undefined) notify(alarm);
-    else together.push(alarm);
-    return alarm;
-  });
-  if (together.length === 0) return alarms;
+    if (spec.notifiedBy === undefined) notify(alarm, props);
+  }
+}
+
+/** The page: its alarms, in whichever stack, are known by name. */
+export function addComposite(scope: Construct, specs: readonly AlarmSpec[], props: AlarmProps): void {
+  const together = specs.filter(({ notifiedBy }) => notifiedBy !== undefined);
+  if (together.length === 0) return;
+  const alarms = namedAlarms(new Construct(scope, 'Together'), props.stage, together);
   const composite = new cloudwatch.CompositeAlarm(scope, COMPOSITE.name, {
-    compositeAlarmName: nameOf(COMPOSITE.name),
-    alarmDescription: describe(COMPOSITE),
-    alarmRule: cloudwatch.AlarmRule.anyOf(...together),
+    compositeAlarmName: alarmName(props.stage, COMPOSITE.name),
+    alarmDescription: describe(COMPOSITE, props),
+    alarmRule: cloudwatch.AlarmRule.anyOf(...alarms),
   });
-  notify(composite);
-  return [composite, ...alarms];
+  notify(composite, props);
+}
+
+export const namedAlarms = (
+  scope: Construct,
+  stage: string,
+  specs: readonly Pick<AlarmSpec, 'name'>[],
+): readonly cloudwatch.IAlarm[] =>
+  specs.map(({ name }) => cloudwatch.Alarm.fromAlarmName(scope, name, alarmName(stage, name)));
+
+/** The first word is the severity, so that subscription filters can separate pages from tickets. */
+const describe = (
+  { name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>,
+  { runbookUrl }: AlarmProps,
+): string => `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
+
+function notify(alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm, { topicArns }: AlarmProps): void {
+  for (const topicArn of topicArns) {
+    const action: cloudwatch.IAlarmAction = { bind: () => ({ alarmActionArn: topicArn }) };
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
+  }
 }

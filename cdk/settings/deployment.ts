@@ -100,3 +100,13 @@ export const DEPLOYMENT = SETTINGS.transform((read, context) => {
 /** One entry of `tollgate.config.ts`. All settings except stage, GitLab's address and descriptors have defaults. */
 export type Deployment = z.input<typeof DEPLOYMENT>;
 export type Settings = z.output<typeof DEPLOYMENT>;
+
+/** What every stack of a deployment is made from. */
+export interface DeploymentProps {
+  readonly settings: Settings;
+  readonly bundlesPath: string;
+}
+
+/** In the order in which they are deployed. */
+export const stackNames = (stage: string) =>
+  [`Tollgate-${stage}-State`, `Tollgate-${stage}-Functions`, `Tollgate-${stage}-Relays`] as const;

@@ -1,7 +1,7 @@
 /** `npm run deploy`: looks at what would make a deployment fail, or has failed the last one, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { concurrencyOf, programRows } from '../../cdk/constructs/program-rows.ts';
-import type { Settings } from '../../cdk/settings/deployment.ts';
+import { type Settings, stackNames } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
@@ -21,16 +21,15 @@ const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAIL
 /** Returns whether to go on. It lifts the protection of a stack whose creation failed. A check that cannot run stops nothing. */
 export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
   const { stage } = settings;
-  const service = `Tollgate-${stage}-Service`;
   const reportUnchecked = (what: string) => (error: unknown) => {
     deps.tell(`${what} could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   };
   const problems: string[] = [];
   let first = false;
-  for (const stack of [`Tollgate-${stage}-State`, service]) {
+  for (const stack of stackNames(stage)) {
     const status = await deps.status(stack).catch((error) => reportUnchecked(stack)(error) ?? 'unknown');
-    if (status === undefined || NEVER_MADE.has(status)) first ||= stack === service;
+    if (status === undefined || NEVER_MADE.has(status)) first = true;
     if (status !== undefined) problems.push(...(await stackProblems(stack, status, deps)));
   }
   const missing = await deps
@@ -88,7 +87,7 @@ function listSecrets({ parameters, watchdog, console }: Settings): readonly stri
 const UNRESERVED_MIN = 100;
 
 export const reservedConcurrency = (settings: Settings): number =>
-  Object.values(programRows(settings, false))
+  Object.values(programRows(settings))
     .filter(({ isDeployed }) => isDeployed !== false)
     .reduce((sum, row) => sum + (concurrencyOf(row) ?? 0), 0);
 

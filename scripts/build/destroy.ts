@@ -1,7 +1,7 @@
 /** `npm run destroy`: takes a deployment away, unless GitLab would fail jobs for want of it. */
 import { resolve } from 'node:path';
 import { SSMClient } from '@aws-sdk/client-ssm';
-import type { Settings } from '../../cdk/settings/deployment.ts';
+import { type Settings, stackNames } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
@@ -38,12 +38,13 @@ export async function destroy(deps: DestroyDeps): Promise<0 | 1 | 2> {
     tell(refusalText(armed, gitlabUrl));
     return armed.kind === 'armed' ? 2 : 1;
   }
-  // The service first: CloudFormation keeps the books from under it.
-  const stacks = [`Tollgate-${stage}-Service`, ...(deps.withState ? [`Tollgate-${stage}-State`] : [])];
+  // In reverse: CloudFormation keeps what another stack still needs.
+  const [state, ...running] = stackNames(stage);
+  const stacks = [...running.toReversed(), ...(deps.withState ? [state] : [])];
   for (const stack of stacks) if (!(await destroyOne(stack, deps))) return 1;
   tell(
     'The table with the books, its backups and the secrets in SSM are still there; nothing here deletes them. ' +
-      `Deploying ${stage} again ${deps.withState ? 'makes a new, empty table' : 'goes on with these books'}.`,
+      `Deploying ${stage} again ${deps.withState ? 'makes a new, empty table and another address of webhooks' : 'goes on with these books, and webhooks keep their address'}.`,
   );
   return 0;
 }
@@ -118,8 +119,8 @@ const FLAGS = {
 
 const HELP = `npm run destroy -- [--stage <stage>] [flags]
 
-Takes a deployment away: the service stack with relay and functions. The books stay: their stack is kept unless
---with-state is given, and the table is kept even then. Refuses while GitLab's runner controller is enabled, because without
+Takes a deployment away: the stacks of relays and functions. The state stack is kept unless --with-state is given: the table and the
+receiver of webhooks. The table is kept even then. Refuses while GitLab's runner controller is enabled, because without
 a relay GitLab fails every job it asks about; also when GitLab does not say.
 
 ${flagLines(FLAGS)}

@@ -24,7 +24,7 @@ const stackOf = (which: typeof DEFAULTS, name: string): SynthesizedStack => {
 };
 
 /** One line for what both settings have alike, else a line for each. */
-function listOf(stack: 'State' | 'Service'): readonly string[] {
+function listOf(stack: 'State' | 'Functions' | 'Relays'): readonly string[] {
   const standard = new Map(rowsOf(stackOf(DEFAULTS, `Tollgate-prod-${stack}`), 'prod'));
   const closed = new Map(rowsOf(stackOf(PRIVATE, `Tollgate-private-${stack}`), 'private'));
   const line = (what: string, where: string, facts: string | undefined): readonly string[] =>
@@ -42,7 +42,7 @@ const HEAD = `Resources of each stack by logical id: with the settings as the fi
 set (private), or alike in both. A change of this list is a change of deployments.`;
 
 test('each stack deploys the resources that were reviewed, with the properties that matter', async () => {
-  const text = (['State', 'Service'] as const)
+  const text = (['State', 'Functions', 'Relays'] as const)
     .map((stack) => `\n${stack}\n${listOf(stack).join('\n')}\n`)
     .join('');
   await expect(`${HEAD}\n${text}`).toMatchFileSnapshot('resources.txt');

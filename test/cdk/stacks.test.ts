@@ -6,5 +6,5 @@ import './monitoring-dashboard.ts';
 import './monitoring-runbook.ts';
 import './relay-service.ts';
 import './resources.ts';
-import './service-stack.ts';
+import './stacks.ts';
 import './table-attacks.ts';

@@ -136,13 +136,17 @@ export function synthesize(
   return synthesized;
 }
 
-function synthesizeAnew(deployments: readonly Deployment[], context: Record<string, string>): Synthesized {
+export function synthesizeAnew(
+  deployments: readonly Deployment[],
+  context: Record<string, string>,
+  bundles = STUBS,
+): Synthesized {
   // The synth of the command line, cdk-nag and cfn-lint judge the templates; that takes longer than the rest of a synth.
   const app = new App({
     context: { ...cdkJson.context, ...context },
     builtinCloudFormationValidation: false,
   });
-  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), STUBS);
+  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), bundles);
   const stacks = app.synth().stacks.map((stack) => ({
     name: stack.stackName,
     file: stack.templateFullPath,
@@ -163,7 +167,7 @@ function synthesizeAnew(deployments: readonly Deployment[], context: Record<stri
 /** Folders of the bundles: each is deployed, or it would not be built. */
 export const BUNDLES = FUNCTIONS.map((name) => name.replace('/', '-'));
 
-const STUBS = mkdtempSync(join(tmpdir(), 'tollgate-bundles-'));
+export const STUBS = mkdtempSync(join(tmpdir(), 'tollgate-bundles-'));
 // cfn-lint's program synthesizes outside of any test run.
 process.once('exit', () => rmSync(STUBS, { recursive: true, force: true }));
 for (const name of [...BUNDLES, 'relay']) {

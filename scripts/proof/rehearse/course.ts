@@ -22,8 +22,9 @@ import {
   CLIENT_ID,
   CONSOLE_URL,
   type Deployment,
+  FUNCTIONS_STACK,
   NOTE,
-  SERVICE_STACK,
+  RELAYS_STACK,
   STAGE,
   STATE_STACK,
 } from './deployed.ts';
@@ -55,13 +56,13 @@ interface Step {
 
 const COURSE: readonly Step[] = [
   {
-    name: 'cdk bootstrap prepares the account, cdk deploy makes both stacks',
+    name: 'cdk bootstrap prepares the account, cdk deploy makes the three stacks',
     run: async ({ bootstrap, deploy, dynamo, tableName, output }) => {
       await bootstrap();
       await deploy();
       const Item = { ...NOTE, text: { S: WRITTEN } };
       await dynamo.send(new PutItemCommand({ TableName: tableName(), Item }));
-      return `webhook at ${output(SERVICE_STACK, 'WebhookUrl')}`;
+      return `webhook at ${output(STATE_STACK, 'WebhookUrl')}`;
     },
   },
   {
@@ -151,16 +152,31 @@ const COURSE: readonly Step[] = [
     },
   },
   {
-    name: 'npm run destroy refuses while the controller is enabled, and takes the service away once it is disarmed',
+    name: 'npm run destroy refuses while the controller is enabled, and takes relays and functions away once it is disarmed',
     run: async (deployment) => {
       const refused = await destroyWhile(deployment, 'enabled', false);
       expectEqual('the exit code', refused.code, 2);
       expectEqual('the remedy', refused.text.includes('npx tollgate controller dry-run'), true);
-      expectEqual('the service stack', await deployment.stackExists(SERVICE_STACK), true);
+      const running = () => Promise.all([FUNCTIONS_STACK, RELAYS_STACK].map(deployment.stackExists));
+      expectEqual('the stacks that run', await running(), [true, true]);
       await destroyMust(deployment, false);
-      expectEqual('the service stack', await deployment.stackExists(SERVICE_STACK), false);
+      expectEqual('the stacks that run', await running(), [false, false]);
       expectEqual('the note', await deployment.note(), WRITTEN);
       return 'the books are untouched';
+    },
+  },
+  {
+    name: 'a webhook is kept while relays and functions are gone, and its address is the same after the next deployment',
+    run: async ({ withDeployed, arrivals, output, deploy }) => {
+      const [address, before] = [output(STATE_STACK, 'WebhookUrl'), (await arrivals()).length];
+      await withDeployed('settle', async (settle) => {
+        const delivered = await settle.invoke(await signedDelivery(WEBHOOK_SECRET, 'rehearsal-2'));
+        expectEqual('the delivery', answered(delivered, 200).outcome, 'received');
+      });
+      expectEqual('the deliveries in the inbox', (await arrivals()).length, before + 1);
+      await deploy();
+      expectEqual('the address of webhooks', output(STATE_STACK, 'WebhookUrl'), address);
+      return address;
     },
   },
   {
@@ -246,7 +262,7 @@ function answered(answer: unknown, status: number): Record<string, unknown> {
   return isRecord(body) ? body : {};
 }
 
-async function signedDelivery(secret: string): Promise<Record<string, unknown>> {
+async function signedDelivery(secret: string, webhookId = 'rehearsal-1'): Promise<Record<string, unknown>> {
   const nowMs = Date.now();
   const path = groupHookUrl(WEBHOOK_PATH, ROOT_ID);
   const job: LocalJob = {
@@ -257,7 +273,7 @@ async function signedDelivery(secret: string): Promise<Record<string, unknown>> 
   };
   const request = hookRequest(
     { url: `${GITLAB}${path}`, uuid: 'rehearsal', signingToken: groupHookKey(secret, ROOT_ID) },
-    { webhookId: 'rehearsal-1', body: jobHookBody(job, nowMs) },
+    { webhookId, body: jobHookBody(job, nowMs) },
     { instanceUrl: GITLAB, version: '19.4' },
     nowMs,
   );

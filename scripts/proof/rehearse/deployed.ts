@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DynamoDBClient, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { stackNames } from '../../../cdk/settings/deployment.ts';
 import { systemClock } from '../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
@@ -17,8 +18,7 @@ import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
 const ACCOUNT = '123456789012';
 const REGION = 'us-east-1';
 export const STAGE = 'prod';
-export const STATE_STACK = `Tollgate-${STAGE}-State`;
-export const SERVICE_STACK = `Tollgate-${STAGE}-Service`;
+export const [STATE_STACK, FUNCTIONS_STACK, RELAYS_STACK] = stackNames(STAGE);
 export const CONSOLE_URL = 'https://budget.example.com';
 export const CLIENT_ID = '2f0a5d7c';
 export const NOTE = { pk: { S: 'rehearsal@note' }, sk: { S: 'note' } };
@@ -98,12 +98,12 @@ export function deploymentAt(emulator: Emulator, folder: string, descriptors: st
 
   async function unpackedCode(name: string): Promise<string> {
     type Resource = { readonly Properties?: { FunctionName?: string; Code?: { S3Key: string } } };
-    const template = readJson<{ Resources: Record<string, Resource> }>(
-      join(cdkOut, `${SERVICE_STACK}.template.json`),
-    );
-    const found = Object.values(template.Resources).find(
-      ({ Properties }) => Properties?.FunctionName === `tollgate-${STAGE}-${name}`,
-    );
+    const found = [STATE_STACK, FUNCTIONS_STACK]
+      .map((stack) =>
+        readJson<{ Resources: Record<string, Resource> }>(join(cdkOut, `${stack}.template.json`)),
+      )
+      .flatMap(({ Resources }) => Object.values(Resources))
+      .find(({ Properties }) => Properties?.FunctionName === `tollgate-${STAGE}-${name}`);
     const key = found?.Properties?.Code?.S3Key;
     const response = await call('s3', `/cdk-hnb659fds-assets-${ACCOUNT}-${REGION}/${key}`);
     if (!response.ok) throw new Error(`the code of ${name} is not in the bucket (HTTP ${response.status})`);

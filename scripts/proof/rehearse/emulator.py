@@ -5,7 +5,7 @@ Usage: emulator.py PORT; it ends when its stdin is closed.
 Added here, as CloudFormation does it:
 - a protected stack is not deleted, and the protection can be changed;
 - AWS::Lambda::Url, so that its address can be an output;
-- Fn::Cidr, and Fn::GetAZs of a reference;
+- Fn::Cidr, Fn::GetAZs of a reference, and Fn::GetStackOutput;
 - tags of keys, as templates write them;
 - parameters that an update takes over although only their default was given before;
 - route tables go with their stack;
@@ -23,7 +23,7 @@ from moto.awslambda.models import LambdaBackend
 from moto.awslambda.utils import get_backend
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
-from moto.cloudformation.models import CloudFormationBackend
+from moto.cloudformation.models import CloudFormationBackend, cloudformation_backends
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.config import default_user_config
 from moto.core.common_models import CloudFormationModel
@@ -138,6 +138,10 @@ def clean_json(part, resources_map):
         block, count, bits = (known_json(each, resources_map) for each in part["Fn::Cidr"])
         subnets = ipaddress.ip_network(block).subnets(new_prefix=32 - int(bits))
         return [str(subnet) for _, subnet in zip(range(int(count)), subnets)]
+    if isinstance(part, dict) and "Fn::GetStackOutput" in part:
+        wanted = part["Fn::GetStackOutput"]
+        backend = cloudformation_backends[resources_map["AWS::AccountId"]][resources_map["AWS::Region"]]
+        return backend.get_stack(wanted["StackName"]).output_map[wanted["OutputName"]].value
     if isinstance(part, dict) and isinstance(part.get("Fn::GetAZs"), dict):
         return known_json({"Fn::GetAZs": known_json(part["Fn::GetAZs"], resources_map)}, resources_map)
     return known_json(part, resources_map)

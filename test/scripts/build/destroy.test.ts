@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { stackNames } from '../../../cdk/settings/deployment.ts';
 import { destroy, gitLabToken, readArmedState, readDestroyOptions } from '../../../scripts/build/destroy.ts';
 import { createRunnerControllers } from '../../../scripts/cli/controller/controller-command.ts';
 import { type FakeController, fakeRunnerControllers } from '../../support/fake-runner-controllers.ts';
 
-const SERVICE = 'Tollgate-prod-Service';
-const STATE = 'Tollgate-prod-State';
+const [STATE, FUNCTIONS, RELAYS] = stackNames('prod');
 const ENABLED: FakeController = { id: 7, description: 'tollgate', state: 'enabled', connected: true };
 const OTHER: FakeController = { ...ENABLED, id: 8, state: 'dry_run' };
 
@@ -18,10 +18,11 @@ interface Given {
   readonly declined?: boolean;
 }
 
-/** Two stacks that are protected, and a CDK command line that deletes what is not. */
+/** Three stacks that are protected, and a CDK command line that deletes what is not. */
 async function destroyed(given: Given) {
-  const stacks = new Map([
-    [SERVICE, true],
+  const stacks = new Map<string, boolean>([
+    [RELAYS, true],
+    [FUNCTIONS, true],
     [STATE, true],
   ]);
   const gitlab = fakeRunnerControllers(given.controllers ?? [OTHER]);
@@ -49,7 +50,7 @@ async function destroyed(given: Given) {
   return { code, left: Object.fromEntries(stacks), told: told.join('\n') };
 }
 
-const ALL = { [SERVICE]: true, [STATE]: true };
+const ALL = { [RELAYS]: true, [FUNCTIONS]: true, [STATE]: true };
 
 test('while the controller is enabled nothing is destroyed, and the command that disarms it is told', async () => {
   const { code, left, told } = await destroyed({ controllers: [ENABLED], controllerId: 7 });
@@ -73,7 +74,8 @@ test('while nobody said which controller is ours, any that is enabled keeps ever
   expect(await destroyed({ controllers: [OTHER, ENABLED], controllerId: 8 })).toMatchObject({ code: 0 });
 });
 
-test('the stack of the books goes only where that was said, after the service', async () => {
+test('the stack of the books goes only where that was said, after the others', async () => {
+  expect(await destroyed({})).toMatchObject({ code: 0, left: { [STATE]: true } });
   expect(await destroyed({ withState: true })).toMatchObject({ code: 0, left: {} });
 });
 

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Deployment } from '../../../cdk/settings/deployment.ts';
+import { type Deployment, stackNames } from '../../../cdk/settings/deployment.ts';
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
 import { preflight } from '../../../scripts/build/deploy.ts';
 import { WATCHED } from '../../cdk/monitored.ts';
 import { DEFAULTS } from '../../cdk/synthesized.ts';
 
-const SERVICE = 'Tollgate-prod-Service';
-const STATE = 'Tollgate-prod-State';
+const [STATE, FUNCTIONS, RELAYS] = stackNames('prod');
 
 interface Given {
   readonly stacks?: Readonly<Record<string, string>>;
@@ -47,16 +46,20 @@ async function looked(given: Given) {
 
 test('a first deployment, and every later one, goes on without a word', async () => {
   expect(await looked({})).toMatchObject({ goesOn: true, unprotected: [], told: '' });
-  const stacks = { [STATE]: 'CREATE_COMPLETE', [SERVICE]: 'UPDATE_ROLLBACK_COMPLETE' };
+  const stacks = {
+    [STATE]: 'CREATE_COMPLETE',
+    [FUNCTIONS]: 'UPDATE_ROLLBACK_COMPLETE',
+    [RELAYS]: 'UPDATE_COMPLETE',
+  };
   expect(await looked({ stacks, unreserved: 0 })).toMatchObject({ goesOn: true, unprotected: [], told: '' });
 });
 
 test.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'])(
   'a first deployment that failed (%s) can be repeated: its stack loses its protection, the books keep theirs',
   async (status) => {
-    const found = await looked({ stacks: { [STATE]: 'CREATE_COMPLETE', [SERVICE]: status } });
-    expect(found).toMatchObject({ goesOn: true, unprotected: [SERVICE] });
-    expect(found.told).toContain(`${SERVICE} is left from a first deployment that failed (${status})`);
+    const found = await looked({ stacks: { [STATE]: 'CREATE_COMPLETE', [RELAYS]: status } });
+    expect(found).toMatchObject({ goesOn: true, unprotected: [RELAYS] });
+    expect(found.told).toContain(`${RELAYS} is left from a first deployment that failed (${status})`);
   },
 );
 
@@ -65,10 +68,10 @@ test.each([
   ['ROLLBACK_IN_PROGRESS', /wait for its end/],
   [
     'UPDATE_ROLLBACK_FAILED',
-    /aws cloudformation continue-update-rollback --stack-name Tollgate-prod-Service/,
+    /aws cloudformation continue-update-rollback --stack-name Tollgate-prod-Functions/,
   ],
 ])('a stack that is %s is left alone', async (status, says) => {
-  const found = await looked({ stacks: { [SERVICE]: status } });
+  const found = await looked({ stacks: { [FUNCTIONS]: status } });
   expect(found).toMatchObject({ goesOn: false, unprotected: [], told: expect.stringMatching(says) });
 });
 
@@ -102,5 +105,5 @@ test('too little concurrency is told before a first deployment, with what is nee
 test('whoever may look at nothing may deploy all the same, and is told', async () => {
   const found = await looked({ blind: true });
   expect(found).toMatchObject({ goesOn: true, unprotected: [] });
-  expect(found.told.match(/could not be looked at: AccessDenied/g)).toHaveLength(3);
+  expect(found.told.match(/could not be looked at: AccessDenied/g)).toHaveLength(4);
 });

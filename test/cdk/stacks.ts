@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Deployment } from '../../cdk/settings/deployment.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
@@ -10,8 +13,10 @@ import {
   PRIVATE,
   type Resource,
   SEVERAL,
+  STUBS,
   type Synthesized,
   synthesize,
+  synthesizeAnew,
 } from './synthesized.ts';
 
 const [standard, closed, several] = [synthesize(DEFAULTS), synthesize(PRIVATE), synthesize(SEVERAL)];
@@ -156,12 +161,34 @@ describe('deployments of one account', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  test('hold on to their own books', () => {
-    for (const { name, template } of several.stacks.filter((stack) => stack.name.endsWith('Service'))) {
-      const imports = textOf(template).match(/"Fn::ImportValue":"([^:]+):/g) ?? [];
-      const state = name.replace('Service', 'State');
-      expect(new Set(imports)).toEqual(new Set([`"Fn::ImportValue":"${state}:`]));
+  test('hold on to their own books, and to nothing else: functions know no relay', () => {
+    for (const { name, template } of several.stacks.filter((stack) => !stack.name.endsWith('State'))) {
+      const [, stage, kind] = /^Tollgate-(.+)-(\w+)$/.exec(name) ?? [];
+      const used = (intrinsic: RegExp) => new Set(textOf(template).match(intrinsic));
+      expect(used(/"Fn::ImportValue":"[^:]+:/g)).toEqual(
+        new Set([`"Fn::ImportValue":"Tollgate-${stage}-State:`]),
+      );
+      const weak = `"Fn::GetStackOutput":{"StackName":"Tollgate-${stage}-Functions"`;
+      expect(used(/"Fn::GetStackOutput":{"StackName":"[^"]+"/g)).toEqual(
+        new Set(kind === 'Relays' ? [weak] : []),
+      );
     }
+  });
+
+  test.each([
+    ['admit/handler.mjs', ['Functions']],
+    ['relay/relay.mjs', ['Relays']],
+    ['settle/handler.mjs', ['State']],
+    ['settle/rules.json', []],
+  ])('with another %s change %j alone', (file, changed) => {
+    const bundles = mkdtempSync(join(tmpdir(), 'tollgate-changed-'));
+    cpSync(STUBS, bundles, { recursive: true });
+    writeFileSync(join(bundles, file), 'changed');
+    const { stacks } = synthesizeAnew(DEFAULTS, {}, bundles);
+    const others = stacks.filter(
+      ({ template }, at) => textOf(template) !== textOf(standard.stacks[at]?.template),
+    );
+    expect(others.map(({ name }) => name.replace('Tollgate-prod-', ''))).toEqual(changed);
   });
 });
 

@@ -1,0 +1,18 @@
+/** Names that one stack uses of another. A reference would let neither change or go without the other. */
+import { type ArnComponents, Stack } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+
+export const functionName = (stage: string, program: string): string => `tollgate-${stage}-${program}`;
+export const deadLettersName = (stage: string, reader: string): string =>
+  `${functionName(stage, reader)}-dead-letters`;
+export const operatorsTopicName = (stage: string): string => `tollgate-${stage}-alarms`;
+export const alarmName = (stage: string, name: string): string => `tollgate-${stage}-${name}`;
+export const relayClusterName = (stage: string): string => `tollgate-${stage}`;
+export const RELAY_SERVICE = 'relay';
+
+export const arnHere = (
+  scope: Construct,
+  service: string,
+  resource: string,
+  rest: Partial<ArnComponents> = {},
+): string => Stack.of(scope).formatArn({ service, resource, ...rest });

@@ -1,0 +1,49 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { RelayNetwork } from './constructs/network.ts';
+import { addPrograms } from './constructs/programs.ts';
+import { OperatorsTopic, ThresholdsTopic } from './constructs/topics.ts';
+import { addMonitoring } from './monitoring/monitoring.ts';
+import type { DeploymentProps } from './settings/deployment.ts';
+import type { StateStack } from './state-stack.ts';
+
+/** The functions, their topics, alarms and dashboard. It needs no relay and knows none: a router that is down holds no fix back. */
+export class FunctionsStack extends Stack {
+  /** What relays call: by its URL, or by name without one. */
+  readonly admit: { readonly fn: IFunction; readonly url?: string };
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { settings, bundlesPath, state, ...props }: StackProps & DeploymentProps & { readonly state: StateStack },
+  ) {
+    super(scope, id, {
+      ...props,
+      description: `Tollgate ${settings.stage}: functions and alarms`,
+      terminationProtection: true,
+    });
+    const operators = new OperatorsTopic(this, 'Operators', settings);
+    const thresholds = new ThresholdsTopic(this, 'Thresholds', settings);
+    const programs = addPrograms(this, {
+      ...{ settings, bundlesPath, thresholds, operators },
+      ...{ ledger: state.ledger, decisionExport: state.decisionExport, webhookUrl: state.webhookUrl },
+      network:
+        settings.gitlab.reachedFrom === 'vpc' ? new RelayNetwork(this, 'Network', settings.vpc) : undefined,
+    });
+    const { fn } = programs.admit;
+    // The Function URL takes signed calls only; without one the relay calls Lambda's own API.
+    this.admit =
+      settings.admitRoute === 'invoke'
+        ? { fn }
+        : { fn, url: fn.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url };
+    addMonitoring(this, { settings, state, topicArns: operators.topicArns });
+    const outputs: readonly (readonly [name: string, value: string | undefined, description: string])[] = [
+      ['ConsoleUrl', programs.consoleUrl, 'Address of the console; users open console.url of the settings'],
+      ['ThresholdsTopicArn', thresholds.topic.topicArn, 'Owners of limits subscribe here'],
+      ['AlarmsTopicArn', operators.topic.topicArn, 'Those on call subscribe here'],
+    ];
+    for (const [name, value, description] of outputs)
+      if (value !== undefined) new CfnOutput(this, name, { value, description });
+  }
+}
