@@ -1,5 +1,5 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { RelayNetwork } from './constructs/network.ts';
 import { addPrograms } from './constructs/programs.ts';
@@ -10,8 +10,8 @@ import type { StateStack } from './state-stack.ts';
 
 /** The functions, their topics, alarms and dashboard. It needs no relay and knows none: a router that is down holds no fix back. */
 export class FunctionsStack extends Stack {
-  /** What relays call: by its URL, or by name without one. */
-  readonly admit: { readonly fn: IFunction; readonly url?: string };
+  /** Absent: relays call admit by its name. */
+  readonly admitUrl: string | undefined;
 
   constructor(
     scope: Construct,
@@ -31,12 +31,11 @@ export class FunctionsStack extends Stack {
       network:
         settings.gitlab.reachedFrom === 'vpc' ? new RelayNetwork(this, 'Network', settings.vpc) : undefined,
     });
-    const { fn } = programs.admit;
-    // The Function URL takes signed calls only; without one the relay calls Lambda's own API.
-    this.admit =
+    // It takes signed calls only; without one the relay calls Lambda's own API.
+    this.admitUrl =
       settings.admitRoute === 'invoke'
-        ? { fn }
-        : { fn, url: fn.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url };
+        ? undefined
+        : programs.admit.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url;
     addMonitoring(this, { settings, state, topicArns: operators.topicArns });
     const outputs: readonly (readonly [name: string, value: string | undefined, description: string])[] = [
       ['ConsoleUrl', programs.consoleUrl, 'Address of the console; users open console.url of the settings'],

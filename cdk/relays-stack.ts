@@ -1,7 +1,6 @@
 import { ArnFormat, ReferenceStrength, Stack, type StackProps } from 'aws-cdk-lib';
-import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { arnHere, functionName, operatorsTopicName } from './constructs/names.ts';
+import { arnHere, functionName, LIVE, operatorsTopicName } from './constructs/names.ts';
 import { RelayNetwork } from './constructs/network.ts';
 import { RelayService } from './constructs/relay-service.ts';
 import { alertOnFailedDeployments } from './constructs/topics.ts';
@@ -32,19 +31,18 @@ export class RelaysStack extends Stack {
     // A relay that starts without admit decides by itself.
     this.addStackDependency(functions);
     const { stage, alarms } = settings;
-    const { url } = functions.admit;
-    const fn = LambdaFunction.fromFunctionArn(
-      this,
-      'Admit',
-      arnHere(this, 'lambda', 'function', {
+    const admit = {
+      arn: arnHere(this, 'lambda', 'function', {
         arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-        resourceName: functionName(stage, 'admit'),
+        resourceName: `${functionName(stage, 'admit')}:${LIVE}`,
       }),
-    );
-    const relay = new RelayService(this, 'Relay', {
-      ...{ settings, bundlesPath, network: new RelayNetwork(this, 'Network', settings.vpc) },
       // Weak, or the functions could not take their URL away while relays are there.
-      admit: url === undefined ? { fn } : { fn, url: Stack.consumeReference(url, ReferenceStrength.WEAK) },
+      ...(functions.admitUrl !== undefined && {
+        url: Stack.consumeReference(functions.admitUrl, ReferenceStrength.WEAK),
+      }),
+    };
+    const relay = new RelayService(this, 'Relay', {
+      ...{ settings, bundlesPath, admit, network: new RelayNetwork(this, 'Network', settings.vpc) },
       ...{ table: state.ledger.table, logGroup: state.decisionLog },
     });
     const topicArn = arnHere(this, 'sns', operatorsTopicName(stage));

@@ -3,6 +3,8 @@ import { type ArnComponents, Stack } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 
 export const functionName = (stage: string, program: string): string => `tollgate-${stage}-${program}`;
+/** The alias of functions that are called from outside. */
+export const LIVE = 'live';
 export const deadLettersName = (stage: string, reader: string): string =>
   `${functionName(stage, reader)}-dead-letters`;
 export const operatorsTopicName = (stage: string): string => `tollgate-${stage}-alarms`;

@@ -8,6 +8,7 @@ import type { ProgramName } from '../monitoring/series.ts';
 import type { DeploymentProps, Settings } from '../settings/deployment.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
+import { liveAlias } from './live-alias.ts';
 import { arnHere, functionName } from './names.ts';
 import type { RelayNetwork } from './network.ts';
 import { grantGitLabRoute, grantSecret, NodeLambda } from './node-lambda.ts';
@@ -32,8 +33,10 @@ export function addReceiver(
   props: DeploymentProps & { readonly ledger: LedgerTable },
 ): string {
   const { settle } = programRows(props.settings);
-  const { fn } = addProgram(new Construct(scope, settle.id), 'settle', settle, props);
-  const { url } = fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+  const program = addProgram(new Construct(scope, settle.id), 'settle', settle, props);
+  const { url } = liveAlias(program, 'settle', props.settings).addFunctionUrl({
+    authType: FunctionUrlAuthType.NONE,
+  });
   return `${url}${names.WEBHOOK_PATH.slice(1)}`;
 }
 
@@ -52,13 +55,15 @@ export function addPrograms(scope: Construct, props: ProgramsProps) {
   const { admit, rollup, sweep, directory, doctor, console, watchdog } = all;
   if (admit === undefined) throw new Error('admit is always deployed');
   for (const program of [directory, doctor]) program?.fn.addEnvironment(names.ENV_WEBHOOK_URL, webhookUrl);
-  const consoleUrl = console?.fn.addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+  const consoleUrl =
+    console &&
+    liveAlias(console, 'console', settings).addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
   if (rollup !== undefined && settings.state.exportDays > 0) decisionExport.grantPut(rollup);
   if (sweep !== undefined) ledger.grantDueJobs(sweep);
   if (all['ssm-limits'] !== undefined) grantLimitParameters(all['ssm-limits'], settings);
   if (watchdog !== undefined) grantWatchdog(watchdog, settings, ledger, props.operators);
   return {
-    admit,
+    admit: liveAlias(admit, 'admit', settings),
     /** Ends with "/". Browsers come by `console.url` of the settings: this address or a domain in front of it. */
     consoleUrl,
   };

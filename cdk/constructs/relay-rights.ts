@@ -1,7 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { HEARTBEAT_PK_SUFFIX, JOURNAL_PK_PREFIX, ROOMS_PK_SUFFIX } from '../../functions/names.ts';
 import type { DeploymentProps } from '../settings/deployment.ts';
@@ -12,7 +11,7 @@ import { allow, onKeys } from './statements.ts';
 export interface RelayServiceProps extends DeploymentProps {
   readonly network: RelayNetwork;
   /** Without a URL the relay invokes the function by its name. */
-  readonly admit: { readonly fn: IFunction; readonly url?: string };
+  readonly admit: { readonly arn: string; readonly url?: string };
   readonly table: ITable;
   readonly logGroup: ILogGroup;
 }
@@ -37,13 +36,13 @@ export function grantRelay(role: IRole, { settings, admit, table }: RelayService
 }
 
 /** Function URLs ask for both rights; the second only by way of the URL. */
-function callAdmit({ url, fn }: RelayServiceProps['admit']): readonly PolicyStatement[] {
-  if (url === undefined) return [allow(['lambda:InvokeFunction'], [fn.functionArn])];
+function callAdmit({ url, arn }: RelayServiceProps['admit']): readonly PolicyStatement[] {
+  if (url === undefined) return [allow(['lambda:InvokeFunction'], [arn])];
   return [
-    allow(['lambda:InvokeFunctionUrl'], [fn.functionArn], {
+    allow(['lambda:InvokeFunctionUrl'], [arn], {
       StringEquals: { 'lambda:FunctionUrlAuthType': 'AWS_IAM' },
     }),
-    allow(['lambda:InvokeFunction'], [fn.functionArn], {
+    allow(['lambda:InvokeFunction'], [arn], {
       Bool: { 'lambda:InvokedViaFunctionUrl': 'true' },
     }),
   ];

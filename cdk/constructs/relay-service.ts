@@ -117,7 +117,7 @@ function relayEnvironment(scope: Construct, { settings, admit, table }: RelaySer
     [names.ENV_ROUTER_TOKEN_PARAMETER]: parameters.routerToken,
     [names.ENV_CA_PARAMETER]: gitlab.caParameter,
     [names.ENV_ADMIT_ROUTE]: settings.admitRoute,
-    [names.ENV_ADMIT_FUNCTION]: admit.url === undefined ? admit.fn.functionArn : undefined,
+    [names.ENV_ADMIT_FUNCTION]: admit.url === undefined ? admit.arn : undefined,
     [names.ENV_ADMIT_URL]: admit.url,
     [names.ENV_DEADLINE_MS]: String(relay.deadlineMs),
     [names.ENV_ANSWER_WITHIN_MS]: relay.answerWithinMs?.toString(),

@@ -1,7 +1,8 @@
 /** An alarm's form, and the alarms of admissions: answers, the rules they rest on, the ledger, and the requests read. */
 export interface AlarmRow {
-  /** Heading of its section in cdk/RUNBOOK.md. */
   readonly name: string;
+  /** Heading of its section in cdk/RUNBOOK.md. @default name */
+  readonly runbook?: string;
   /** `page` alerts on-call; `ticket` can wait for the next morning. @default `page` if the composite sends it, else `ticket` */
   readonly severity?: 'page' | 'ticket';
   readonly says: string;

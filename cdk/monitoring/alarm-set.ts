@@ -111,9 +111,9 @@ export const namedAlarms = (
 
 /** The first word is the severity, so that subscription filters can separate pages from tickets. */
 const describe = (
-  { name, severity, says }: Pick<AlarmSpec, 'name' | 'severity' | 'says'>,
+  { name, runbook = name, severity, says }: Pick<AlarmSpec, 'name' | 'runbook' | 'severity' | 'says'>,
   { runbookUrl }: AlarmProps,
-): string => `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(name, runbookUrl)}`;
+): string => `${severity.toUpperCase()}: ${says} What to do: ${runbookPlace(runbook, runbookUrl)}`;
 
 function notify(alarm: cloudwatch.Alarm | cloudwatch.CompositeAlarm, { topicArns }: AlarmProps): void {
   for (const topicArn of topicArns) {

@@ -2,7 +2,8 @@
 import { FUNCTION_METRICS, METRIC_DIRECTORY_AGE_SECONDS } from '../../functions/names.ts';
 import { RELAY_METRIC, RELAY_METRICS } from '../../relay/names.ts';
 import { type AlarmInput, type AlarmRow, admissionAlarms } from './admission-alarms.ts';
-import { needsOwnMetrics, seriesIn } from './series.ts';
+import { ROLLOUT_ROWS } from './rollout-alarms.ts';
+import { needsOwnMetrics, type RolledOut, seriesIn } from './series.ts';
 
 /** The ledger agrees with GitLab and with its own records. */
 const agreementAlarms = ({ watchdog }: AlarmInput): readonly AlarmRow[] => [
@@ -204,16 +205,21 @@ export function alarmsByRow(input: AlarmInput) {
 
 /** The alarms of a deployment. Those of AWS alone are left if there are no metrics of ours. */
 export const alarmsFor = (input: AlarmInput): readonly AlarmSpec[] =>
-  Object.values(alarmsByRow(input))
-    .flat()
-    .filter(({ formula }) => input.metrics || !needsOwnMetrics(formula))
-    .map(complete);
+  specsOf(Object.values(alarmsByRow(input)).flat(), input.metrics);
+
+export const rolloutAlarms = (program: RolledOut, ownMetrics: boolean): readonly AlarmSpec[] =>
+  specsOf(ROLLOUT_ROWS[program], ownMetrics);
+
+const specsOf = (rows: readonly AlarmRow[], ownMetrics: boolean): readonly AlarmSpec[] =>
+  rows.filter(({ formula }) => ownMetrics || !needsOwnMetrics(formula)).map(complete);
 
 const ALWAYS_WRITTEN = [RELAY_METRIC.streamsOpen, METRIC_DIRECTORY_AGE_SECONDS];
 
 /** For `tollgate cost`, which does not load the CDK. */
 export function monitoringCounts(input: AlarmInput) {
-  const alarms = alarmsFor(input);
+  const rolledOut = ['admit', 'settle', ...(input.console ? ['console' as const] : [])] as const;
+  const rollouts = rolledOut.flatMap((program) => rolloutAlarms(program, input.metrics));
+  const alarms = [...alarmsFor(input), ...rollouts];
   return {
     /** Metrics written every hour. The others have values in hours with jobs or faults, and are billed by the hour. */
     customMetrics: input.metrics ? ALWAYS_WRITTEN.length : 0,

@@ -18,11 +18,14 @@ const PROGRAMS = [
   'watchdog',
 ] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
+/** Programs with callers outside: a new version gets a part of the calls first. */
+export type RolledOut = 'admit' | 'settle' | 'console';
 
 export type Statistic = 'Sum' | 'Average' | 'Minimum' | 'Maximum' | 'SampleCount' | 'p50' | 'p99';
 
 export type MetricSubject =
   | `function/${ProgramName}`
+  | `rollout/${RolledOut}`
   | `dead-letters/${'settle-stream' | 'rollup'}`
   | 'table'
   | 'relay-service';
@@ -91,6 +94,9 @@ export const SERIES = {
   gitLabSilentRuns: own(METRIC_GITLAB_SILENT, 'Sum'),
 
   ...LAMBDA_SERIES,
+  admitRolloutErrors: aws('AWS/Lambda', 'rollout/admit', 'Errors', 'Sum'),
+  settleRolloutErrors: aws('AWS/Lambda', 'rollout/settle', 'Errors', 'Sum'),
+  consoleRolloutErrors: aws('AWS/Lambda', 'rollout/console', 'Errors', 'Sum'),
   // Milliseconds between a write to the table and its being worked off.
   settleAge: lambda('settle-stream', 'IteratorAge', 'Maximum'),
   rollupAge: lambda('rollup', 'IteratorAge', 'Maximum'),

@@ -240,6 +240,11 @@ export const SETTINGS = section({
   gitlab,
   /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. */
   admitRoute: choice('url', 'invoke').default('url'),
+  /**
+   * New versions of admit, of the receiver of webhooks and of the console get a tenth of the calls for five minutes, and are taken back by
+   * alarms; or all calls immediately: "A rollout that was taken back" in RUNBOOK.md.
+   */
+  rollout: choice('canary', 'all-at-once').default('canary'),
   vpc: vpc.prefault({}),
   relay: relay.prefault({}),
   webhooks: section({

@@ -39,6 +39,11 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     /MonitoringAlarms(?:RelayDisconnected|FallbackShare|SchemaSuspect|OwnFaults)/,
     'The composite AdmissionsNotAnswered tells for them, so that one outage is one page.',
   ],
+  [
+    'cloudwatch_alarm_action_check',
+    /ProgramRolloutAlarms/,
+    'CodeDeploy acts on them, and the deployment says so.',
+  ],
   ['cloudwatch_log_group_retention_period_check', /Log/, 'Wants a year; here it is a setting.'],
   ['cloudwatch_log_group_encrypted_check', /Log/, 'Wants a customer key, a dollar a month for each.'],
   ['ecs_service_assign_public_ip_disabled_check', /RelayService/, 'No NAT gateway; nothing may connect.'],
@@ -48,7 +53,7 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
     'Wants LATEST; 1.4.0 is, and its /tmp is used.',
   ],
   ['ecs_task_definition_memory_hard_limit_check', /RelayTask/, 'One container, and the task has a limit.'],
-  [OPEN_URL, /SettleProgramFunction/, 'GitLab cannot sign for AWS; its own signature is checked first.'],
-  [OPEN_URL, /ConsoleProgramFunction/, 'Browsers cannot sign for AWS; users sign in with GitLab.'],
+  [OPEN_URL, /SettleProgramLive/, 'GitLab cannot sign for AWS; its own signature is checked first.'],
+  [OPEN_URL, /ConsoleProgramLive/, 'Browsers cannot sign for AWS; users sign in with GitLab.'],
   ['lambda_inside_vpc_check', /ProgramFunction/, 'They call AWS alone, or a GitLab that is public.'],
 ];

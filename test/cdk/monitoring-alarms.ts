@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/admission-alarms.ts';
-import { monitoringCounts } from '../../cdk/monitoring/alarms.ts';
+import { monitoringCounts, rolloutAlarms } from '../../cdk/monitoring/alarms.ts';
+import { headingAnchor } from '../../cdk/monitoring/runbook.ts';
 import { METRIC_NAMESPACE } from '../../functions/names.ts';
 import { ALL_ALARMS } from '../support/all-alarms.ts';
 import { alarmsOf, PAGER, RUNBOOK_URL, UNMEASURED, WATCHED } from './monitored.ts';
@@ -18,14 +19,16 @@ const shape = {
   metrics: true,
 } as const;
 const SHAPE_OF_WATCHED = { ...shape, watchdog: true, console: true, requeue: true, noticesMinutes: 60 };
+const PROGRAMS = ['admit', 'settle', 'console'] as const;
+const ROLLOUTS = PROGRAMS.flatMap((program) => rolloutAlarms(program, true));
 const TICKETS = ALL_ALARMS.filter(({ notifiedBy }) => notifiedBy === undefined).map(({ name }) => name);
 
 describe('every alarm', () => {
   test('says how bad it is, what is wrong and where to read on', () => {
     for (const { AlarmName, AlarmDescription } of alarmsOf(watched)) {
       const name = AlarmName.replace('tollgate-prod-', '');
-      const spec = ALL_ALARMS.find((each) => each.name === name);
-      const place = `${RUNBOOK_URL}#${name.toLowerCase()}`;
+      const spec = [...ALL_ALARMS, ...ROLLOUTS].find((each) => each.name === name);
+      const place = `${RUNBOOK_URL}#${headingAnchor(spec?.runbook ?? name)}`;
       expect(AlarmDescription).toBe(`${spec?.severity.toUpperCase()}: ${spec?.says} What to do: ${place}`);
       // CloudWatch takes 1024 characters.
       expect(AlarmDescription.length).toBeLessThan(1_000);
@@ -79,10 +82,40 @@ describe('a page', () => {
   });
 });
 
+describe('a new version', () => {
+  test.each(PROGRAMS)('of %s gets a tenth of the calls, and its own alarms take it back', (program) => {
+    const of = (type: string) =>
+      watched
+        .resources(type)
+        .filter(([id]) => id.toLowerCase().includes(`/${program}program`))
+        .map(([, each]) => each);
+    const [group] = of('AWS::CodeDeploy::DeploymentGroup');
+    expect(group?.Properties.DeploymentConfigName).toMatch(/Canary10Percent5Minutes$/);
+    expect(group?.Properties.AlarmConfiguration.Alarms.map(({ Name }: { Name: string }) => Name)).toEqual(
+      of('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmName),
+    );
+    const [alias] = of('AWS::Lambda::Alias');
+    expect(alias?.UpdatePolicy).toHaveProperty('CodeDeployLambdaAliasUpdate');
+    const [url] = of('AWS::Lambda::Url');
+    expect(url?.Properties.Qualifier).toBe('live');
+    expect(JSON.stringify(of('AWS::CloudWatch::Alarm'))).toContain('"ExecutedVersion"');
+  });
+
+  test('gets all calls immediately where that is set, past every alarm', () => {
+    const { resources } = synthesize(WATCHED.map((each) => ({ ...each, rollout: 'all-at-once' })));
+    expect(resources('AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
+    const aliases = resources('AWS::Lambda::Alias').map(([, each]) => each);
+    expect(aliases.map(({ UpdatePolicy }) => UpdatePolicy)).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe('a deployment of another shape', () => {
   test('without metrics of ours has alarms on those of AWS alone, so none that would wait for ever', () => {
     const left = alarmsOf(unmeasured).map(({ AlarmName }) => AlarmName.replace('tollgate-prod-', ''));
     expect(left).toEqual([
+      'SettleRollout',
+      'AdmitRollout',
+      'ConsoleRollout',
       'AdmitErrors',
       'TableThrottled',
       'DeadLetters',

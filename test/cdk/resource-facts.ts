@@ -13,6 +13,12 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
     'TreatMissingData',
   ],
   'AWS::CloudWatch::Dashboard': ['DashboardName'],
+  'AWS::CodeDeploy::Application': ['ApplicationName'],
+  'AWS::CodeDeploy::DeploymentGroup': [
+    'DeploymentConfigName',
+    'AlarmConfiguration',
+    'AutoRollbackConfiguration',
+  ],
   'AWS::DynamoDB::Table': [
     'BillingMode',
     'DeletionProtectionEnabled',
@@ -52,6 +58,7 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'AWS::IAM::Role': ['ManagedPolicyArns'],
   'AWS::KMS::Key': ['EnableKeyRotation', 'PendingWindowInDays'],
+  'AWS::Lambda::Alias': ['Name', 'FunctionVersion'],
   'AWS::Lambda::EventInvokeConfig': ['MaximumEventAgeInSeconds', 'MaximumRetryAttempts'],
   'AWS::Lambda::EventSourceMapping': [
     'BatchSize',
@@ -75,7 +82,7 @@ const FACTS: Readonly<Record<string, readonly string[]>> = {
     'TracingConfig.Mode',
   ],
   'AWS::Lambda::Permission': ['Principal', 'Action', 'FunctionUrlAuthType', 'InvokedViaFunctionUrl'],
-  'AWS::Lambda::Url': ['AuthType', 'InvokeMode'],
+  'AWS::Lambda::Url': ['AuthType', 'InvokeMode', 'Qualifier'],
   'AWS::Logs::LogGroup': ['LogGroupName', 'RetentionInDays'],
   'AWS::S3::Bucket': [
     'BucketEncryption.ServerSideEncryptionConfiguration',

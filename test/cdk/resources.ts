@@ -7,9 +7,12 @@ type Row = readonly [what: string, facts: string];
 /** What is deployed in one stack: resources, then outputs. The stage's own name is not the matter here. */
 function rowsOf({ template }: SynthesizedStack, stage: string): readonly Row[] {
   const plain = (text: string): string =>
-    text.replaceAll(new RegExp(`(?<=[/-])${stage}(?=[/-])`, 'g'), 'STAGE');
+    text
+      .replaceAll(new RegExp(`(?<=[/-])${stage}(?=[/-])`, 'g'), 'STAGE')
+      // The name of a version changes with all of its function.
+      .replaceAll(/(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}/g, '');
   const resources = Object.entries(template.Resources).map(
-    ([id, resource]): Row => [`${id} ${resource.Type}`, plain(resourceFacts(resource))],
+    ([id, resource]): Row => [plain(`${id} ${resource.Type}`), plain(resourceFacts(resource))],
   );
   const outputs = Object.entries(template.Outputs ?? {}).map(
     ([id, { Export }]): Row => [`${id} output`, plain(Export === undefined ? '' : `Export=${Export.Name}`)],

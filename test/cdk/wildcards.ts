@@ -19,5 +19,10 @@ export const WILDCARDS: readonly Wildcard[] = [
   ],
   [['ssm:GetParameter'], /\/(?:Requeue|Notices)ProgramRoleDefaultPolicy/, 'Tokens of groups below one path.'],
   [['s3:PutObject'], /\/RollupProgramRoleDefaultPolicy/, 'New objects below one path of one bucket.'],
+  [
+    ['cloudwatch:DescribeAlarms'],
+    /RolloutRoleDefaultPolicy/,
+    'CodeDeploy looks alarms up by a list of names.',
+  ],
   [TRACES, /ProgramRoleDefaultPolicy/, 'Traces have no resources.'],
 ];

@@ -4,7 +4,7 @@ Usage: emulator.py PORT; it ends when its stdin is closed.
 
 Added here, as CloudFormation does it:
 - a protected stack is not deleted, and the protection can be changed;
-- AWS::Lambda::Url, so that its address can be an output;
+- AWS::Lambda::Url, so that its address can be an output, and AWS::Lambda::Alias;
 - Fn::Cidr, Fn::GetAZs of a reference, and Fn::GetStackOutput;
 - tags of keys, as templates write them;
 - parameters that an update takes over although only their default was given before;
@@ -19,7 +19,7 @@ import os
 import sys
 import threading
 
-from moto.awslambda.models import LambdaBackend
+from moto.awslambda.models import LambdaBackend, LambdaVersion
 from moto.awslambda.utils import get_backend
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
@@ -105,6 +105,24 @@ class FunctionUrl(Ignored, CloudFormationModel):
         # AWS ends the address with a slash.
         made.url = config.url.rstrip("/") + "/"
         return made
+
+
+class FunctionAlias(Ignored, CloudFormationModel):
+    """It has the name that others refer to; a rollout of a new version takes no time here."""
+
+    __module__ = "moto.awslambda.models"
+
+    @staticmethod
+    def cloudformation_type():
+        return "AWS::Lambda::Alias"
+
+    @classmethod
+    def create_from_cloudformation_json(
+        cls, resource_name, cloudformation_json, account_id, region_name, **kwargs
+    ):
+        properties = cloudformation_json["Properties"]
+        name, function, version = (properties[each] for each in ("Name", "FunctionName", "FunctionVersion"))
+        return cls(get_backend(account_id, region_name).create_alias(name, function, version, "", "").arn)
 
 
 def update_termination_protection(self):
@@ -193,6 +211,8 @@ def resource_class_from_type(resource_type):
 
 
 DomainDispatcherApplication.__call__ = answer_alone
+LambdaVersion.get_cfn_attribute = lambda self, attribute_name: str(self.version)
+LambdaVersion.has_cfn_attr = classmethod(lambda cls, attr: attr == "Version")
 CloudFormationResponse.update_termination_protection = update_termination_protection
 CloudFormationBackend.delete_stack = delete_stack
 CloudFormationBackend._resolve_update_parameters = resolve_with_defaults

@@ -19,7 +19,7 @@ const question: CostInput = {
 const alone = { ...question, ...expectedBatches(1_000_000, 2) };
 
 test.each([
-  { dollars: 32.5, what: 'an idle month', of: estimate(question).totals.idlePerMonth },
+  { dollars: 33, what: 'an idle month', of: estimate(question).totals.idlePerMonth },
   { dollars: 8, what: 'a million admissions in fives', of: estimate(question).totals.admissionsPerMillion },
   { dollars: 20.5, what: 'a million jobs in fives with all', of: estimate(question).totals.allPerMillion },
   { dollars: 22, what: 'a million jobs one by one with all', of: estimate(alone).totals.allPerMillion },
