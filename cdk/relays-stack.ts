@@ -1,8 +1,9 @@
 import { ArnFormat, ReferenceStrength, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { arnHere, functionName, LIVE, operatorsTopicName } from './constructs/names.ts';
+import { functionName, LIVE, operatorsTopicName } from './constructs/names.ts';
 import { RelayNetwork } from './constructs/network.ts';
 import { RelayService } from './constructs/relay-service.ts';
+import { arnHere } from './constructs/statements.ts';
 import { alertOnFailedDeployments } from './constructs/topics.ts';
 import type { FunctionsStack } from './functions-stack.ts';
 import { addSilenceAlarms } from './monitoring/monitoring.ts';

@@ -1,7 +1,4 @@
-/** Names that one stack uses of another. A reference would let neither change or go without the other. */
-import { type ArnComponents, Stack } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
-
+/** Names that one stack uses of another. A reference would let neither change or go without the other. It does not load the CDK. */
 export const functionName = (stage: string, program: string): string => `tollgate-${stage}-${program}`;
 /** The alias of functions that are called from outside. */
 export const LIVE = 'live';
@@ -11,10 +8,3 @@ export const operatorsTopicName = (stage: string): string => `tollgate-${stage}-
 export const alarmName = (stage: string, name: string): string => `tollgate-${stage}-${name}`;
 export const relayClusterName = (stage: string): string => `tollgate-${stage}`;
 export const RELAY_SERVICE = 'relay';
-
-export const arnHere = (
-  scope: Construct,
-  service: string,
-  resource: string,
-  rest: Partial<ArnComponents> = {},
-): string => Stack.of(scope).formatArn({ service, resource, ...rest });

@@ -8,8 +8,8 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
 import type { DeploymentProps, Settings } from '../settings/deployment.ts';
-import { arnHere, functionName } from './names.ts';
-import { allow, statement } from './statements.ts';
+import { functionName } from './names.ts';
+import { allow, arnHere, statement } from './statements.ts';
 
 interface NodeLambdaProps extends DeploymentProps {
   /** Folder of the bundle and last part of the function's name: `settle-stream`. */

@@ -9,11 +9,11 @@ import type { DeploymentProps, Settings } from '../settings/deployment.ts';
 import type { DecisionExport } from './decision-export.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
 import { liveAlias } from './live-alias.ts';
-import { arnHere, functionName } from './names.ts';
+import { functionName } from './names.ts';
 import type { RelayNetwork } from './network.ts';
 import { grantGitLabRoute, grantSecret, NodeLambda } from './node-lambda.ts';
 import { concurrencyOf, limitsPath, type ProgramRow, programRows, type Variables } from './program-rows.ts';
-import { publishTo } from './statements.ts';
+import { arnHere, publishTo } from './statements.ts';
 import { consumeStream } from './stream-consumer.ts';
 import type { OperatorsTopic, ThresholdsTopic } from './topics.ts';
 

@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import { type ArnComponents, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
@@ -47,3 +47,10 @@ export const publishTo = (scope: Construct, { topicArn, masterKey }: ITopic): re
     ? []
     : [allowKey(scope, 'sns', ['kms:Decrypt', 'kms:GenerateDataKey'], masterKey.keyArn)]),
 ];
+
+export const arnHere = (
+  scope: Construct,
+  service: string,
+  resource: string,
+  rest: Partial<ArnComponents> = {},
+): string => Stack.of(scope).formatArn({ service, resource, ...rest });

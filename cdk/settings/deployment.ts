@@ -1,12 +1,13 @@
 /** The rules for more than one setting of a deployment, and the defaults that other settings give. */
 import type { z } from 'zod';
+import { regionMistakes } from './region-checks.ts';
 import { FARGATE_MEMORY_MIB, SETTINGS } from './settings.ts';
 
 const isNewVpc = ({ cidr, ...existing }: z.output<typeof SETTINGS>['vpc']): boolean =>
   Object.keys(existing).length === 0;
 
 /** Returns what is wrong with settings that fit alone, by setting. */
-function crossChecks({ gitlab, vpc, relay, ...settings }: z.output<typeof SETTINGS>) {
+function crossChecks({ gitlab, vpc, relay, ...settings }: z.output<typeof SETTINGS>, given: SecretNames) {
   const { subnetIds = [], availabilityZones = [] } = vpc;
   const isNew = isNewVpc(vpc);
   const isInside = gitlab.reachedFrom === 'vpc';
@@ -59,17 +60,50 @@ function crossChecks({ gitlab, vpc, relay, ...settings }: z.output<typeof SETTIN
       'parameters.proxyCredentials',
       'it is for a proxy: name it in gitlab.proxyUrl',
     ],
+    ...(settings.region === undefined ? [] : regionMistakes({ ...settings, vpc }, settings.region)).map(
+      (mistake) => [true, ...mistake] as const,
+    ),
+    ...repeatedParameters(
+      secretNames(given, gitlab.caParameter),
+      secretNames(settings.parameters, gitlab.caParameter),
+    ),
   ];
   return checks.filter(([isWrong]) => isWrong);
 }
 
+/** One name for two secrets: one program would send the secret of another. @param given - by the file, which can be changed */
+function repeatedParameters(given: SecretNames, all: SecretNames) {
+  return Object.entries(given).flatMap(([setting, name]) => {
+    const [other] = Object.entries(all).find((each) => each[0] !== setting && each[1] === name) ?? [];
+    const remedy = `it is the name of ${other}, too; give each secret its own`;
+    return name === undefined ? [] : [[other !== undefined, setting, remedy] as const];
+  });
+}
+
+type SecretNames = Readonly<Record<string, string | undefined>>;
+
+const secretNames = (parameters: SecretNames, caParameter: string | undefined): SecretNames => ({
+  ...Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`parameters.${name}`, value])),
+  'gitlab.caParameter': caParameter,
+});
+
 /** Checks a deployment and fills in the defaults that other settings give. */
-export const DEPLOYMENT = SETTINGS.transform((read, context) => {
-  for (const [, setting, message] of crossChecks(read))
-    context.issues.push({ code: 'custom', input: read, path: setting.split('.'), message });
-  const { stage, gitlab, vpc, relay, parameters } = read;
-  const host = URL.parse(gitlab.url)?.hostname ?? '';
+export const DEPLOYMENT = SETTINGS.transform((given, context) => {
+  const { stage, gitlab, vpc, relay } = given;
   const named = (name: string): string => `/tollgate/${stage}/${name}`;
+  const parameters = {
+    ...given.parameters,
+    routerToken: given.parameters.routerToken ?? named('router-token'),
+    gitlabToken: given.parameters.gitlabToken ?? named('gitlab-token'),
+    controllerToken: given.parameters.controllerToken ?? named('controller-token'),
+    webhookSecrets: given.parameters.webhookSecrets ?? named('webhook-secrets'),
+    signInSecret: given.parameters.signInSecret ?? named('signin-secret'),
+    consoleToken: given.parameters.consoleToken ?? named('console-token'),
+  };
+  const read = { ...given, parameters };
+  for (const [, setting, message] of crossChecks(read, given.parameters))
+    context.issues.push({ code: 'custom', input: read, path: setting.split('.'), message });
+  const host = URL.parse(gitlab.url)?.hostname ?? '';
   return {
     ...read,
     gitlab: {
@@ -85,15 +119,7 @@ export const DEPLOYMENT = SETTINGS.transform((read, context) => {
           assignPublicIp: vpc.assignPublicIp ?? false,
         },
     relay: { ...relay, memoryMiB: relay.memoryMiB ?? FARGATE_MEMORY_MIB[relay.cpu][0] },
-    parameters: {
-      ...parameters,
-      routerToken: parameters.routerToken ?? named('router-token'),
-      gitlabToken: parameters.gitlabToken ?? named('gitlab-token'),
-      controllerToken: parameters.controllerToken ?? named('controller-token'),
-      webhookSecrets: parameters.webhookSecrets ?? named('webhook-secrets'),
-      signInSecret: parameters.signInSecret ?? named('signin-secret'),
-      consoleToken: parameters.consoleToken ?? named('console-token'),
-    },
+    parameters,
   };
 });
 

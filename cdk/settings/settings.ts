@@ -17,13 +17,6 @@ export const FARGATE_MEMORY_MIB = {
 const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
-/**
- * Regions without Lambda Function URLs, which webhooks and the console need. The service's stack fails there after the state's.
- *
- * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-configuration.html, read on 2026-11-22
- */
-const NO_FUNCTION_URLS =
-  /^(?:ap-south-2|ap-southeast-[45]|ca-west-1|eu-central-2|eu-south-2|il-central-1|me-central-1)$/;
 /** A relay's own bounds for its deadline and for jobs that wait for headroom. */
 export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 export const WAITING_MS = { min: 200, max: 25_000 } as const;
@@ -231,12 +224,7 @@ export const SETTINGS = section({
   stage: text(/^[a-z][a-z0-9-]{0,19}$/, 'up to 20 lower case letters, digits and "-", such as prod'),
   /** @default account and region of the deploying user */
   account: text(/^\d{12}$/, 'the 12 digits of an account, in quotes').optional(),
-  region: text(/^[a-z]{2,4}(-[a-z]+)+-\d+$/, 'a region such as eu-central-1')
-    .refine((region) => !NO_FUNCTION_URLS.test(region), {
-      error:
-        'Lambda has no Function URLs there, so GitLab would have no address for its webhooks; choose another region',
-    })
-    .optional(),
+  region: text(/^[a-z]{2,4}(-[a-z]+)+-\d+$/, 'a region such as eu-central-1').optional(),
   gitlab,
   /** `invoke` where the relay's subnets reach Lambda's API but no public addresses. */
   admitRoute: choice('url', 'invoke').default('url'),

@@ -11,6 +11,15 @@ export const text =
       (each) => each.trim() !== '' && each.length <= charactersMax,
     );
 
+/** Goes into one line of mails and files: a line break or another control character would begin a new one. */
+const line =
+  (what: string, charactersMax: number): Read<string> =>
+  (reading) =>
+    reading.text(
+      `${what} of at most ${charactersMax} characters, without control characters`,
+      (each) => each.trim() !== '' && each.length <= charactersMax && !/\p{Cc}/u.test(each),
+    );
+
 /** A name becomes part of counter keys, metrics and file names: no `|`, no `/`, no blanks. */
 export const readName: Read<string> = (reading) =>
   reading.text('a name of small letters, digits, dots, dashes and underscores, at most 64', (each) =>
@@ -33,9 +42,9 @@ export const readDuration: Read<number> = (reading) =>
   readDurationSeconds(reading.asText) ?? reading.expected(DURATION_EXPECTED);
 
 export const LIMIT_TEXTS = {
-  owner: text('a name', 100),
-  contact: text('a contact of the owner,', 200),
-  costCenter: text('a cost center', 100),
+  owner: line('a name', 100),
+  contact: line('a contact of the owner,', 200),
+  costCenter: line('a cost center', 100),
   reason: text('a reason', 500),
 };
 

@@ -1,8 +1,10 @@
 /** `npm run deploy`: looks at what would make a deployment fail, or has failed the last one, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
+import { functionName } from '../../cdk/constructs/names.ts';
 import { concurrencyOf, programRows } from '../../cdk/constructs/program-rows.ts';
 import { type Settings, stackNames } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
+import { regionMistakes } from '../../cdk/settings/region-checks.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
@@ -10,40 +12,74 @@ import { runCdk } from './cdk-cli.ts';
 import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
 
 interface PreflightDeps extends CloudFormation {
+  /** Where it is deployed, also if the settings do not say it. */
+  readonly region: string;
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
+  /** What the account may still reserve, and what functions of these names reserve now. */
   readonly unreservedConcurrency: () => Promise<number>;
+  readonly reservedNow: (functions: readonly string[]) => Promise<number>;
   readonly tell: (text: string) => void;
 }
 
 /** A creation that was undone: the stack has a name and nothing in it. */
-const NEVER_MADE = new Set(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED']);
+const NEVER_MADE = /^(?:ROLLBACK_COMPLETE|ROLLBACK_FAILED|CREATE_FAILED)$/;
+
+/** States in which CloudFormation takes no update. `cdk deploy` executes a change set that is under REVIEW_IN_PROGRESS anew. */
+const STUCK: readonly (readonly [status: RegExp, remedy: (stack: string) => string])[] = [
+  [
+    /^UPDATE_ROLLBACK_FAILED$/,
+    (stack) => `could not go back: aws cloudformation continue-update-rollback --stack-name ${stack}`,
+  ],
+  [
+    /^UPDATE_FAILED$/,
+    (stack) => `was left half updated: aws cloudformation rollback-stack --stack-name ${stack}`,
+  ],
+  [
+    /^DELETE_FAILED$/,
+    (stack) =>
+      `could not be deleted; remove what "aws cloudformation describe-stack-events --stack-name ${stack}" names, then: aws cloudformation delete-stack --stack-name ${stack}`,
+  ],
+  [
+    /^IMPORT_ROLLBACK_FAILED$/,
+    (stack) =>
+      `could not undo an import; mend what "aws cloudformation describe-stack-events --stack-name ${stack}" names, then import again`,
+  ],
+  [/^(?!REVIEW_).*_IN_PROGRESS$/, () => 'is being changed; wait for its end'],
+];
 
 /** Returns whether to go on. It lifts the protection of a stack whose creation failed. A check that cannot run stops nothing. */
 export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
   const { stage } = settings;
-  const reportUnchecked = (what: string) => (error: unknown) => {
-    deps.tell(`${what} could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
-    return undefined;
-  };
-  const problems: string[] = [];
-  let first = false;
+  const ifSeen = <T>(what: string, seen: Promise<T>): Promise<T | undefined> =>
+    seen.catch((error) => {
+      deps.tell(`${what} could not be looked at: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    });
+  const problems = regionMistakes(settings, deps.region).map(([setting, remedy]) => `${setting}: ${remedy}`);
   for (const stack of stackNames(stage)) {
-    const status = await deps.status(stack).catch((error) => reportUnchecked(stack)(error) ?? 'unknown');
-    if (status === undefined || NEVER_MADE.has(status)) first = true;
-    if (status !== undefined) problems.push(...(await stackProblems(stack, status, deps)));
+    const status = (await ifSeen(stack, deps.status(stack))) ?? '';
+    if (NEVER_MADE.test(status)) {
+      await deps.protect(stack, false);
+      deps.tell(
+        `${stack} is left from a first deployment that failed (${status}): it is deleted and created again.`,
+      );
+    }
+    const [, remedy] = STUCK.find(([stuck]) => stuck.test(status)) ?? [];
+    if (remedy !== undefined) problems.push(`${stack} (${status}) ${remedy(stack)}`);
   }
-  const missing = await deps
-    .missingParameters(listSecrets(settings))
-    .catch(reportUnchecked('Parameters in SSM'));
+  const missing = await ifSeen('Parameters in SSM', deps.missingParameters(listSecrets(settings)));
   if (missing !== undefined && missing.length > 0)
     problems.push(
       `no such parameter in SSM: ${missing.join(', ')}; the relays and functions do not start or do not work without. Put them there first: "First set-up" in cdk/RUNBOOK.md`,
     );
-  const unreserved = first
-    ? await deps.unreservedConcurrency().catch(reportUnchecked('Concurrency of Lambda'))
-    : undefined;
-  const needed = reservedConcurrency(settings) + UNRESERVED_MIN;
-  if (unreserved !== undefined && unreserved < needed)
+  const functions = Object.keys(programRows(settings)).map((name) => functionName(stage, name));
+  const found = await ifSeen(
+    'Concurrency of Lambda',
+    Promise.all([deps.unreservedConcurrency(), deps.reservedNow(functions)]),
+  );
+  const [unreserved = 0, reserved = 0] = found ?? [];
+  const needed = reservedConcurrency(settings) - reserved + UNRESERVED_MIN;
+  if (found !== undefined && needed > UNRESERVED_MIN && unreserved < needed)
     problems.push(
       `Lambda may run ${unreserved} concurrent functions here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
     );
@@ -51,34 +87,16 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
   return problems.length === 0;
 }
 
-async function stackProblems(
-  stack: string,
-  status: string,
-  { protect, tell }: PreflightDeps,
-): Promise<readonly string[]> {
-  if (NEVER_MADE.has(status)) {
-    await protect(stack, false);
-    tell(
-      `${stack} is left from a first deployment that failed (${status}): it is deleted and created again.`,
-    );
-    return [];
-  }
-  if (status === 'UPDATE_ROLLBACK_FAILED')
-    return [
-      `${stack} could not go back (${status}): aws cloudformation continue-update-rollback --stack-name ${stack}`,
-    ];
-  if (status.endsWith('_IN_PROGRESS') && status !== 'REVIEW_IN_PROGRESS')
-    return [`${stack} is being changed (${status}); wait for its end`];
-  return [];
-}
-
-function listSecrets({ parameters, watchdog, console }: Settings): readonly string[] {
-  const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey } = parameters;
+function listSecrets({ gitlab, parameters, watchdog, console }: Settings): readonly string[] {
+  const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey, proxyCredentials } =
+    parameters;
   return [
     ...[parameters.routerToken, parameters.gitlabToken],
     // As long as nothing is signed, there need be no signing token.
     webhookTokens ?? webhookSecrets,
-    ...[hookToken, chatWebhooks, approvalKey].filter((each) => each !== undefined),
+    ...[hookToken, chatWebhooks, approvalKey, gitlab.caParameter, proxyCredentials].filter(
+      (each) => each !== undefined,
+    ),
     ...(watchdog ? [parameters.controllerToken] : []),
     ...(console === undefined ? [] : [parameters.signInSecret, parameters.consoleToken]),
   ];
@@ -124,8 +142,16 @@ async function openPreflight({ region: settingsRegion }: Settings): Promise<Pref
   const signed = signedFetch({ fetch, credentials, region, service: 'lambda', nowMs: Date.now });
   const lambda =
     env.AWS_ENDPOINT_URL_LAMBDA ?? env.AWS_ENDPOINT_URL ?? `https://lambda.${region}.amazonaws.com`;
+  const ask = async (path: string): Promise<Record<string, unknown>> => {
+    const response = await signed(`${lambda}${path}`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const answer: unknown = await response.json();
+    // A function that is not there reserves nothing.
+    if (response.ok || response.status === 404) return isRecord(answer) ? answer : {};
+    throw new Error(`HTTP ${response.status}`);
+  };
   return {
     ...openCloudFormation(region, credentials),
+    region,
     async missingParameters(names) {
       // Not decrypted: only whether they are there.
       const command = new GetParametersCommand({ Names: [...names], WithDecryption: false });
@@ -133,13 +159,16 @@ async function openPreflight({ region: settingsRegion }: Settings): Promise<Pref
       return answer.InvalidParameters ?? [];
     },
     async unreservedConcurrency() {
-      const url = `${lambda}/2016-08-19/account-settings/`;
-      const response = await signed(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-      const answer: unknown = await response.json();
-      const limit = isRecord(answer) && isRecord(answer.AccountLimit) ? answer.AccountLimit : {};
-      const unreserved = limit.UnreservedConcurrentExecutions;
-      if (typeof unreserved !== 'number') throw new Error(`HTTP ${response.status}`);
+      const { AccountLimit } = await ask('/2016-08-19/account-settings/');
+      const unreserved = isRecord(AccountLimit) ? AccountLimit.UnreservedConcurrentExecutions : undefined;
+      if (typeof unreserved !== 'number') throw new Error('Lambda does not say it');
       return unreserved;
+    },
+    async reservedNow(functions) {
+      const found = await Promise.all(
+        functions.map((name) => ask(`/2019-09-30/functions/${name}/concurrency`)),
+      );
+      return found.reduce((sum, each) => sum + (Number(each.ReservedConcurrentExecutions) || 0), 0);
     },
     tell: (text) => console.log(text),
   };

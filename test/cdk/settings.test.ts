@@ -54,6 +54,8 @@ test('what is not said has a default, derived from GitLab and the stage', () => 
 });
 
 /** Wrong values by setting; `[0]` is the first of a list. */
+const KEY_ARN = 'arn:aws:kms:eu-central-1:111122223333:key/8f7a2c51';
+
 const WRONG: Readonly<Record<string, unknown>> = {
   ...{ stage: 'Prod', account: 111122223333, region: 'europe', admitRoute: 'http', relays: 2 },
   ...{ 'gitlab.url': 'http://gitlab.corp.test/', 'gitlab.descriptors': 1, 'gitlab.instance': 'a#b' },
@@ -147,10 +149,36 @@ test('functions in public subnets are refused: they would get no address and rea
   );
 });
 
-test('a region without Function URLs is refused', () => {
-  expect(messageOf([{ stage: 'prod', gitlab: GITLAB, region: 'eu-south-2' }])).toContain(
-    'region is "eu-south-2" (cdk/tollgate.config.ts, stage "prod"): Lambda has no Function URLs there',
-  );
+test.each([
+  [
+    { region: 'eu-south-2' },
+    'region is "eu-south-2" (cdk/tollgate.config.ts, stage "prod"): Lambda has no Function URLs',
+  ],
+  [{ region: 'eu-west-1', state: { tableKeyArn: KEY_ARN } }, 'is not in eu-west-1 (aws), and a table is'],
+  [
+    { region: 'cn-north-1', parameters: { keyArn: KEY_ARN } },
+    'is not in cn-north-1 (aws-cn), and parameters are',
+  ],
+  [
+    {
+      region: 'eu-west-1',
+      alarms: { topicArns: [KEY_ARN.replace(/kms.*/, 'sns:us-east-1:111122223333:on-call')] },
+    },
+    'alarms.topicArns is',
+  ],
+  [
+    { parameters: { consoleToken: '/tollgate/prod/gitlab-token' } },
+    'parameters.consoleToken is "/tollgate/prod/gitlab-token" (cdk/tollgate.config.ts, stage "prod"): it is the name of parameters.gitlabToken',
+  ],
+  [
+    {
+      parameters: { proxyCredentials: '/x' },
+      gitlab: { ...GITLAB, proxyUrl: 'http://p:1', caParameter: '/x' },
+    },
+    'gitlab.caParameter is "/x"',
+  ],
+])('%j is refused before anything is deployed', (settings, refusal) => {
+  expect(messageOf([{ stage: 'prod', gitlab: GITLAB, ...settings }])).toContain(refusal);
 });
 
 describe('the command line', () => {

@@ -61,7 +61,7 @@ function costText({ question, totals, lines, prices }: Estimate, screen: Screen)
   const notes = [
     region.startsWith('us-')
       ? `Prices of ${region}, on demand, compared on ${prices.writeUnit.readOn}, without taxes.`
-      : `Prices of ${region}, on demand, without taxes.\nThey are unverified: compare the sources in scripts/cli/cost/prices.ts.`,
+      : `Prices of ${region}, on demand, without taxes.\nThey are unverified, and those not listed for ${region} are of us-east-1.\nCompare the sources in scripts/cli/cost/prices.ts.`,
     `Batches of ${batch} admitted, ${rollupBatch} summed up. All jobs are counted as admitted.`,
     'Free tiers and discounts are not deducted, nor are retried conflicts counted.',
     'Durations, logs and visits are assumed: scripts/cli/cost/estimate.ts.',

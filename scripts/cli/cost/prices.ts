@@ -64,7 +64,7 @@ export const PRICES = {
   'eu-central-1': listedOtherwise({
     ...{ fargateCpu: 0.03725, fargateMemory: 0.00409 },
     ...{ writeUnit: 0.7625, readUnit: 0.1525, tableStorage: 0.306, tableBackup: 0.2448 },
-    ...{ logIngestion: 0.63, logStorage: 0.0324, natHour: 0.052, natData: 0.052 },
+    ...{ logIngestion: 0.63, logStorage: 0.0324, natHour: 0.052, natData: 0.052, objectWrite: 5.4 },
   }),
 } as const satisfies Readonly<Record<string, Prices>>;
 

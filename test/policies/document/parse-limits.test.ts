@@ -73,6 +73,7 @@ test.each<[unknown, string]>([
   [one({ money: 1, jobs: 1, per: 'month' }), 'limits[0]: has money and jobs; expected one of'],
   [one({ money: 1 }), 'limits[0].per: missing; expected a period: minute, hour, day, week, month'],
   [one({ jobs: 1, per: 'day' }), "limits[0].per: 'day'; expected nothing"],
+  [one({ jobs: 1, owner: 'leads\u0007' }), "limits[0].owner: 'leads\u0007'; expected a name of at most"],
   [one({ money: 1, per: 'day', zone: 'Europe/Brelin' }), "limits[0].zone: 'Europe/Brelin'; expected a zone"],
   [one({ cpu: '64 cores' }), "limits[0].cpu: '64 cores'; expected CPUs such as 64"],
   [

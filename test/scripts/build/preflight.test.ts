@@ -3,7 +3,7 @@ import { type Deployment, stackNames } from '../../../cdk/settings/deployment.ts
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
 import { preflight } from '../../../scripts/build/deploy.ts';
 import { WATCHED } from '../../cdk/monitored.ts';
-import { DEFAULTS } from '../../cdk/synthesized.ts';
+import { DEFAULTS, PRIVATE } from '../../cdk/synthesized.ts';
 
 const [STATE, FUNCTIONS, RELAYS] = stackNames('prod');
 
@@ -11,6 +11,8 @@ interface Given {
   readonly stacks?: Readonly<Record<string, string>>;
   readonly missing?: readonly string[];
   readonly unreserved?: number;
+  readonly reserved?: number;
+  readonly region?: string;
   /** Whoever deploys may look at nothing. */
   readonly blind?: boolean;
   readonly deployment?: readonly Deployment[];
@@ -39,6 +41,8 @@ async function looked(given: Given) {
       return seen(given.missing ?? []);
     },
     unreservedConcurrency: () => seen(given.unreserved ?? 1_000),
+    reservedNow: () => seen(given.reserved ?? 0),
+    region: given.region ?? 'eu-central-1',
     tell: (text) => told.push(text),
   });
   return { goesOn, unprotected, asked, told: told.join('\n') };
@@ -51,7 +55,11 @@ test('a first deployment, and every later one, goes on without a word', async ()
     [FUNCTIONS]: 'UPDATE_ROLLBACK_COMPLETE',
     [RELAYS]: 'UPDATE_COMPLETE',
   };
-  expect(await looked({ stacks, unreserved: 0 })).toMatchObject({ goesOn: true, unprotected: [], told: '' });
+  expect(await looked({ stacks, unreserved: 100, reserved: 26 })).toMatchObject({
+    goesOn: true,
+    unprotected: [],
+    told: '',
+  });
 });
 
 test.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'])(
@@ -70,7 +78,10 @@ test.each([
     'UPDATE_ROLLBACK_FAILED',
     /aws cloudformation continue-update-rollback --stack-name Tollgate-prod-Functions/,
   ],
-])('a stack that is %s is left alone', async (status, says) => {
+  ['DELETE_FAILED', /aws cloudformation delete-stack --stack-name Tollgate-prod-Functions/],
+  ['UPDATE_FAILED', /aws cloudformation rollback-stack --stack-name Tollgate-prod-Functions/],
+  ['IMPORT_ROLLBACK_FAILED', /then import again/],
+])('a stack that is %s is left alone, with the remedy', async (status, says) => {
   const found = await looked({ stacks: { [FUNCTIONS]: status } });
   expect(found).toMatchObject({ goesOn: false, unprotected: [], told: expect.stringMatching(says) });
 });
@@ -93,6 +104,29 @@ test('secrets that nobody put into SSM are told before relays fail for want of t
   );
 });
 
+test('the authority and the proxy of a private GitLab are secrets, too', async () => {
+  const { asked } = await looked({ deployment: PRIVATE });
+  expect(asked).toEqual(expect.arrayContaining(['/corp/ca', '/corp/proxy']));
+});
+
+test('a key, a topic or zones elsewhere are told where only the deploying user knows the region', async () => {
+  const deployment = PRIVATE.map(({ region: _, ...each }) => each);
+  expect(await looked({ deployment })).toMatchObject({ goesOn: true, told: '' });
+  const { goesOn, told } = await looked({ deployment, region: 'cn-north-1' });
+  expect(goesOn).toBe(false);
+  expect(told.match(/(?:state|parameters|alarms|vpc)\.\w+(?=:)/g)).toEqual([
+    ...['state.tableKeyArn', 'parameters.keyArn', 'alarms.topicArns', 'vpc.availabilityZones'],
+  ]);
+  expect((await looked({ region: 'il-central-1' })).told).toContain('no Function URLs in il-central-1');
+});
+
+test('an update reserves only what it adds', async () => {
+  const deployment = DEFAULTS.map((each) => ({ ...each, webhooks: { jobsPerSecond: 2 } }));
+  expect(await looked({ deployment, unreserved: 120, reserved: 26 })).toMatchObject({ goesOn: true });
+  const { goesOn, told } = await looked({ deployment, unreserved: 119, reserved: 26 });
+  expect({ goesOn, told }).toEqual({ goesOn: false, told: expect.stringContaining('120 are needed') });
+});
+
 test('too little concurrency is told before a first deployment, with what is needed', async () => {
   expect(await looked({ unreserved: 126 })).toMatchObject({ goesOn: true });
   const found = await looked({ unreserved: 125 });
@@ -105,5 +139,5 @@ test('too little concurrency is told before a first deployment, with what is nee
 test('whoever may look at nothing may deploy all the same, and is told', async () => {
   const found = await looked({ blind: true });
   expect(found).toMatchObject({ goesOn: true, unprotected: [] });
-  expect(found.told.match(/could not be looked at: AccessDenied/g)).toHaveLength(4);
+  expect(found.told.match(/could not be looked at: AccessDenied/g)).toHaveLength(5);
 });
