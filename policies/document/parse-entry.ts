@@ -11,13 +11,16 @@ export const text =
       (each) => each.trim() !== '' && each.length <= charactersMax,
     );
 
-/** Goes into one line of mails and files: a line break or another control character would begin a new one. */
+/** Goes into one line of mails and files, where a line break would begin a new one. Versions before 0.1 published some. */
 const line =
   (what: string, charactersMax: number): Read<string> =>
   (reading) =>
     reading.text(
       `${what} of at most ${charactersMax} characters, without control characters`,
-      (each) => each.trim() !== '' && each.length <= charactersMax && !/\p{Cc}/u.test(each),
+      (each) =>
+        each.trim() !== '' &&
+        each.length <= charactersMax &&
+        (reading.options.carriesUnknown === true || !/\p{Cc}/u.test(each)),
     );
 
 /** A name becomes part of counter keys, metrics and file names: no `|`, no `/`, no blanks. */

@@ -11,7 +11,7 @@ const limits = someLimits(
       money({ group: 100 }, { owner: 'acme-leads', contact: 'acme@example.com' }),
       money({ group: 101 }),
       { on: { group: 101 }, jobs: 3, owner: 'slots-team' },
-      money({ group: 101 }, { per: 'day', owner: 'Daily\nteam' }),
+      money({ group: 101 }, { per: 'day', owner: 'Daily team' }),
       money({ group: 200 }, { owner: 'acme-leads' }),
       money({ runner_class: 'large' }, { owner: 'gpu-team' }),
     ],
@@ -25,7 +25,7 @@ const find = (subject: string, limit?: string) => findRecipient(subject, limit, 
 describe('the recipient of a message', () => {
   test.each<[string, string | undefined, string, string]>([
     ['group/101', 'jobs-now', 'slots-team', 'the owner of the limit goes first'],
-    ['group/101', 'money-day', 'Daily team', 'a name is one line'],
+    ['group/101', 'money-day', 'Daily team', 'each limit has its own'],
     ['group/104', undefined, 'slots-team', 'then the closest group above'],
     ['project/1', undefined, 'slots-team', 'of a project, too'],
     ['runner-class/large', undefined, 'gpu-team', 'a runner class is in no group'],
