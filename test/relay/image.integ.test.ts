@@ -57,6 +57,8 @@ beforeAll(() => {
   const context = bundled('--sbom');
   const dockerfile = readFileSync(join(context, 'Dockerfile'), 'utf8');
   expect(dockerfile).toContain('HOME=/home/nonroot');
+  // A tag may be another image tomorrow.
+  expect(dockerfile).toMatch(/^ARG BASE=\S+@sha256:[a-f\d]{64}$/m);
   app = join(folder, 'app');
   for (const [, names = '', to = ''] of dockerfile.matchAll(/^COPY (.+) (\S+)$/gm))
     for (const name of names.split(' '))
