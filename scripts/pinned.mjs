@@ -24,7 +24,7 @@ function nodeOrFail() {
 }
 
 function runBeside(node, program, args) {
-  const child = spawn(node, [program, ...args], { stdio: 'inherit' });
+  const child = spawn(node, [...process.execArgv, program, ...args], { stdio: 'inherit' });
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       // Ctrl-C reaches the child from the terminal; a second one would end it immediately.

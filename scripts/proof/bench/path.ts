@@ -67,9 +67,11 @@ export const withTable = <T>(
     try {
       const rulesFile = join(folder, 'rules.json');
       writeFileSync(rulesFile, JSON.stringify(packedBenchRules(Math.max(...ROOTS))));
-      return await measure(router, start, tableEnv((await start('table')).url, rulesFile));
+      const env = tableEnv((await start('table')).url, rulesFile);
+      // Relays are killed and leave their sockets.
+      return await measure(router, start, { ...env, TMPDIR: folder });
     } finally {
-      rmSync(folder, { recursive: true });
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 
