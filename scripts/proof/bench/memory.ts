@@ -1,11 +1,11 @@
 import { countFigure, type Figure } from './figure.ts';
 import { clientEnv, withProcesses } from './processes.ts';
 
-const EXCHANGES = 100_000;
-const RECONNECTS = 1_000;
+const EXCHANGES = 50_000;
+const RECONNECTS = 500;
 const EXCHANGES_EACH = EXCHANGES / RECONNECTS;
 const WARM_UP_RECONNECTS = 100;
-/** Back-off lasts tenths of seconds; a thousand pauses of full length would take minutes. */
+/** Back-off lasts tenths of seconds; hundreds of full length would take minutes. */
 const HASTE = 50;
 
 export const memoryFigures = (): Promise<readonly Figure[]> =>
@@ -23,7 +23,7 @@ export const memoryFigures = (): Promise<readonly Figure[]> =>
     };
     const before = await work(WARM_UP_RECONNECTS);
     const growth = Math.max(0, (await work(RECONNECTS)) - before);
-    const name = 'RSS growth after 100 000 exchanges and 1000 reconnects';
+    const name = 'RSS growth after 50 000 exchanges and 500 reconnects';
     const note = `${before.toFixed(0)} MB after warm-up, over the ws tunnel`;
-    return [countFigure(name, growth, { atMost: 20 }, 'MB', note)];
+    return [countFigure(name, growth, { atMost: 15 }, 'MB', note)];
   });
