@@ -7,7 +7,7 @@ import { addReceiver } from './constructs/programs.ts';
 import type { DeploymentProps } from './settings/deployment.ts';
 
 /**
- * What outlives deployments: the ledger table, the decision export and the decision log, which are kept even if this stack is
+ * State that outlives deployments: the ledger table, the decision export and the decision log, kept even if this stack is
  * deleted, and the receiver of webhooks. GitLab knows its address, and it fills the table's inbox while the other stacks are gone.
  */
 export class StateStack extends Stack {

@@ -154,63 +154,46 @@ export const newMetric = <
 export const sumMetric = <const Name extends string>(name: Name) => newMetric(name, 'Count', 'Sum');
 export const maximumMetric = <const Name extends string>(name: Name) => newMetric(name, 'Count', 'Maximum');
 
-/** Admissions whose group is not in the directory, so only some of its limits applied. */
-export const METRIC_UNKNOWN_GROUPS = sumMetric('UnknownGroups');
-/** Transactions tried again after a conflict, a throttle or no answer. */
-export const METRIC_LEDGER_RETRIES = sumMetric('LedgerRetries');
-/**
- * Ends of jobs that are longer than the timeout, charged up to it, or that a webhook reported for another group or at a wrong
- * time, not applied.
- */
-export const METRIC_IMPOSSIBLE_ENDS = sumMetric('ImpossibleEnds');
-/** The last valid limits stay. */
-export const METRIC_LIMITS_UNREADABLE = sumMetric('LimitsUnreadable');
-/** Ends of known jobs that webhooks reported. */
-export const METRIC_JOB_EVENTS = sumMetric('JobEvents');
-/** From a job's end, by GitLab, to its charge. */
-export const METRIC_SETTLEMENT_LAG_SECONDS = newMetric('SettlementLagSeconds', 'Seconds', 'p99');
-/** At most as many as one sweep looks at. */
-export const METRIC_LIVE_HOLDS = maximumMetric('LiveHolds');
-/** The oldest hold that ought to have ended: since it was due. */
-export const METRIC_OLDEST_DUE_AGE_SECONDS = newMetric('OldestDueAgeSeconds', 'Seconds', 'Maximum');
-/** 1: a sweep ended early because GitLab did not answer. It freed nothing. */
-export const METRIC_GITLAB_SILENT = maximumMetric('GitLabSilent');
-/** Holds that a sweep ended because no webhook had. */
-export const METRIC_HEALED_BY_SWEEP = sumMetric('HealedBySweep');
-/** Jobs that the job router failed after they were admitted here, each once. Their holds were given back. */
-export const METRIC_ADMITTED_YET_FAILED = sumMetric('AdmittedYetFailed');
-/** Jobs found by the sweep that ran without an admission: a share of RanJobs. */
-export const METRIC_BYPASS_JOBS = sumMetric('BypassJobs');
-/** Jobs on runners without a controller: charged nothing, and no part of RanJobs. */
-export const METRIC_OUT_OF_SCOPE_JOBS = sumMetric('OutOfScopeJobs');
-/** Jobs found by the sweep that ran or run, each about once. */
-export const METRIC_RAN_JOBS = sumMetric('RanJobs');
-/** Counters that differ from their records, at the end of a round of the recount. 1: it is late. */
-export const METRIC_DRIFTED_COUNTERS = maximumMetric('DriftedCounters');
-/** Findings of the hourly health check that no other alarm reports: tokens, licence, webhooks, clocks, scope, old descriptors. */
-export const METRIC_HEALTH_PROBLEMS = maximumMetric('HealthProblems');
-/** Items of the stream that are unreadable or could not be exported, and counters whose owners got no alert. */
-export const METRIC_ROLLUP_LEFT_OUT = maximumMetric('RollupLeftOut');
-/** Since all groups were last listed completely. */
-export const METRIC_DIRECTORY_AGE_SECONDS = newMetric('DirectoryAgeSeconds', 'Seconds', 'Maximum');
+export const FUNCTION_METRIC = {
+  /** Admissions whose group is not in the directory, so only some of its limits applied. */
+  unknownGroups: sumMetric('UnknownGroups'),
+  /** Transactions tried again after a conflict, a throttle or no answer. */
+  ledgerRetries: sumMetric('LedgerRetries'),
+  /**
+   * Ends of jobs that are longer than the timeout, charged up to it, or that a webhook reported for another group or at a wrong
+   * time, not applied.
+   */
+  impossibleEnds: sumMetric('ImpossibleEnds'),
+  /** The last valid limits stay. */
+  limitsUnreadable: sumMetric('LimitsUnreadable'),
+  /** Ends of known jobs that webhooks reported. */
+  jobEvents: sumMetric('JobEvents'),
+  /** From a job's end, by GitLab, to its charge. */
+  settlementLagSeconds: newMetric('SettlementLagSeconds', 'Seconds', 'p99'),
+  /** At most as many as one sweep looks at. */
+  liveHolds: maximumMetric('LiveHolds'),
+  /** The oldest hold that ought to have ended: since it was due. */
+  oldestDueAgeSeconds: newMetric('OldestDueAgeSeconds', 'Seconds', 'Maximum'),
+  /** 1: a sweep ended early because GitLab did not answer. It freed nothing. */
+  gitLabSilent: maximumMetric('GitLabSilent'),
+  /** Holds that a sweep ended because no webhook had. */
+  healedBySweep: sumMetric('HealedBySweep'),
+  /** Jobs that the job router failed after they were admitted here, each once. Their holds were given back. */
+  admittedYetFailed: sumMetric('AdmittedYetFailed'),
+  /** Jobs found by the sweep that ran without an admission: a share of RanJobs. */
+  bypassJobs: sumMetric('BypassJobs'),
+  /** Jobs on runners without a controller: charged nothing, and no part of RanJobs. */
+  outOfScopeJobs: sumMetric('OutOfScopeJobs'),
+  /** Jobs found by the sweep that ran or run, each about once. */
+  ranJobs: sumMetric('RanJobs'),
+  /** Counters that differ from their records, at the end of a round of the recount. 1: it is late. */
+  driftedCounters: maximumMetric('DriftedCounters'),
+  /** Findings of the hourly health check that no other alarm reports: tokens, licence, webhooks, clocks, scope, old descriptors. */
+  healthProblems: maximumMetric('HealthProblems'),
+  /** Items of the stream that are unreadable or could not be exported, and counters whose owners got no alert. */
+  rollupLeftOut: maximumMetric('RollupLeftOut'),
+  /** Since all groups were last listed completely. */
+  directoryAgeSeconds: newMetric('DirectoryAgeSeconds', 'Seconds', 'Maximum'),
+};
 
-export const FUNCTION_METRICS = [
-  METRIC_UNKNOWN_GROUPS,
-  METRIC_LEDGER_RETRIES,
-  METRIC_IMPOSSIBLE_ENDS,
-  METRIC_LIMITS_UNREADABLE,
-  METRIC_JOB_EVENTS,
-  METRIC_SETTLEMENT_LAG_SECONDS,
-  METRIC_LIVE_HOLDS,
-  METRIC_OLDEST_DUE_AGE_SECONDS,
-  METRIC_GITLAB_SILENT,
-  METRIC_HEALED_BY_SWEEP,
-  METRIC_ADMITTED_YET_FAILED,
-  METRIC_BYPASS_JOBS,
-  METRIC_OUT_OF_SCOPE_JOBS,
-  METRIC_RAN_JOBS,
-  METRIC_DRIFTED_COUNTERS,
-  METRIC_HEALTH_PROBLEMS,
-  METRIC_ROLLUP_LEFT_OUT,
-  METRIC_DIRECTORY_AGE_SECONDS,
-] as const;
+export const FUNCTION_METRICS = Object.values(FUNCTION_METRIC);

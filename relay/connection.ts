@@ -184,7 +184,6 @@ const refusalOf = (code: number, details: string): string | undefined =>
     ? details
     : undefined;
 
-/** Pause after the n-th failure in a row: drawn from `firstMs` up to `firstMs * 2^n`, at most `maxMs`. */
 /** No answer came. A router that is back is found within 2 s, and one attempt costs nothing. */
 const NO_ANSWER = { firstMs: 100, maxMs: 2_000 };
 /** The router or a proxy answered with an error. It may be one of several routers, or be starting. */
@@ -199,7 +198,7 @@ const BACKOFF: Readonly<Record<number, typeof REFUSED>> = {
   [STATUS.PERMISSION_DENIED]: TOKEN_REFUSED,
 };
 
-/** Relays that lost the router together must not return to it together, so the pause is drawn. */
+/** Drawn from `firstMs` up to `firstMs * 2^n`: relays that lost the router together must not return to it together. */
 export function backoffMs(code: number, attempt: number, random: () => number): number {
   const { firstMs, maxMs } = BACKOFF[code] ?? REFUSED;
   const span = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30)) - firstMs;

@@ -5,7 +5,6 @@
  * 2. A refill opens what is missing, once for all that happens in one moment.
  * 3. A drain opens no stream, leaves the waiting ones to the router for 3 s, and lets every request be answered.
  */
-
 import {
   Connection,
   type EndKind,
@@ -76,7 +75,6 @@ class Pool implements StreamOwner {
   #taken = 0;
   #refillDue = false;
   #deferred = false;
-  #refilling = false;
   #observed = { open: -1, waiting: -1, wanted: -1 };
   #drained: PromiseWithResolvers<void> | undefined;
 
@@ -149,10 +147,9 @@ class Pool implements StreamOwner {
   moved(from: StreamState, to: StreamState): void {
     this.#in[from] -= 1;
     this.#in[to] += 1;
-    // The answer freed a place that a refill may have missed.
+    // The answer freed a place that a refill may have missed. It changes no observed number.
     if (to === 'answered' && this.#isShort) this.#refillAfter('served');
-    // Neither an answer nor a stream that a refill has just opened changes what is observed next.
-    if (to !== 'answered' && !this.#refilling) this.#observeSoon();
+    if (to !== 'answered') this.#observeSoon();
   }
 
   accepted(stream: Stream): void {
@@ -201,7 +198,6 @@ class Pool implements StreamOwner {
 
   #refill(): void {
     this.#refillDue = false;
-    this.#refilling = true;
     if (this.#connection.needsProbe) {
       this.#open((probe) => {
         this.#connection.probe = probe;
@@ -212,7 +208,6 @@ class Pool implements StreamOwner {
       for (let left = missing(this.#occupancy(), this.#sizes, this.#in.answered); left > 0; left -= 1)
         this.#open();
     }
-    this.#refilling = false;
     this.#taken = 0;
     this.#observeSizes();
   }

@@ -62,12 +62,8 @@ export function createRelay(options: {
   readonly leaveWaitingMs?: number;
   readonly schemaTrust?: SchemaTrust;
 }) {
-  const { router, schema, policy } = options;
-  const clock = options.clock ?? systemRelayClock;
-  const random = options.random ?? Math.random;
+  const { router, schema, policy, clock = systemRelayClock, random = Math.random } = options;
   let lastAnswerAtMs: number | undefined;
-  const batchPrefix = randomUUID().slice(-12);
-  let batches = 0;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
     options.observe(event);
@@ -104,7 +100,7 @@ export function createRelay(options: {
     observe,
     lanes,
     defer: setImmediate,
-    newBatchId: () => `${batchPrefix}-${++batches}`,
+    newBatchId: randomUUID,
   });
   const { source, hash, placeholder } = schema;
   const observeSchema = (state: SchemaState): void =>

@@ -11,7 +11,7 @@ import type { NodeLambda } from './node-lambda.ts';
 import { allow } from './statements.ts';
 
 /**
- * What others call instead of the function. A new version gets a tenth of the calls for five minutes, then all of them; an alarm of the
+ * The address of calls instead of the function. A new version gets a tenth of the calls for five minutes, then all of them; an alarm of the
  * rollout before that gives them back to the old version, and the deployment fails.
  */
 export function liveAlias(program: NodeLambda, name: RolledOut, settings: Settings): Alias {
@@ -33,7 +33,7 @@ export function liveAlias(program: NodeLambda, name: RolledOut, settings: Settin
       },
     },
   });
-  // They page nobody: the deployment says it.
+  // Without a topic: the failed deployment reports them.
   addAlarms(new Construct(place, 'Alarms'), specs, {
     stage,
     metrics,

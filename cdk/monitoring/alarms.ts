@@ -1,5 +1,5 @@
 /** All alarms of a deployment, with those of the sweep, the ends of jobs, and the console and notices. */
-import { FUNCTION_METRICS, METRIC_DIRECTORY_AGE_SECONDS } from '../../functions/names.ts';
+import { FUNCTION_METRIC, FUNCTION_METRICS } from '../../functions/names.ts';
 import { RELAY_METRIC, RELAY_METRICS } from '../../relay/names.ts';
 import { type AlarmInput, type AlarmRow, admissionAlarms } from './admission-alarms.ts';
 import { ROLLOUT_ROWS } from './rollout-alarms.ts';
@@ -213,7 +213,7 @@ export const rolloutAlarms = (program: RolledOut, ownMetrics: boolean): readonly
 const specsOf = (rows: readonly AlarmRow[], ownMetrics: boolean): readonly AlarmSpec[] =>
   rows.filter(({ formula }) => ownMetrics || !needsOwnMetrics(formula)).map(complete);
 
-const ALWAYS_WRITTEN = [RELAY_METRIC.streamsOpen, METRIC_DIRECTORY_AGE_SECONDS];
+const ALWAYS_WRITTEN = [RELAY_METRIC.streamsOpen, FUNCTION_METRIC.directoryAgeSeconds];
 
 /** For `tollgate cost`, which does not load the CDK. */
 export function monitoringCounts(input: AlarmInput) {

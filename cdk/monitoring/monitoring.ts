@@ -27,11 +27,8 @@ export function addMonitoring(scope: Construct, props: MonitoringProps): void {
   const { settings, state } = props;
   const { input, specs, ...alarms } = alarmsOf(props);
   const root = new Construct(scope, 'Monitoring');
-  addAlarms(
-    new Construct(root, 'Alarms'),
-    specs.filter((spec) => !needsSilence(spec)),
-    alarms,
-  );
+  const loud = specs.filter((spec) => !needsSilence(spec));
+  addAlarms(new Construct(root, 'Alarms'), loud, alarms);
   const { metrics, runbookUrl } = alarms;
   const deps = { specs, metrics, logGroupName: state.decisionLog.logGroupName, runbookUrl };
   const shown = specs.some(({ notifiedBy }) => notifiedBy !== undefined) ? [COMPOSITE, ...specs] : specs;
@@ -85,13 +82,10 @@ const dimensionsOf = (settings: Settings, tableName: string): MetricsOptions['di
   table: { TableName: tableName },
   'relay-service': { ClusterName: relayClusterName(settings.stage), ServiceName: RELAY_SERVICE },
   ...Object.fromEntries(
-    Object.entries(programRows(settings)).flatMap(([name, { isDeployed, stream }]) => [
-      ...(isDeployed === false
-        ? []
-        : [[`function/${name}`, { FunctionName: functionName(settings.stage, name) }]]),
-      ...(stream === undefined
-        ? []
-        : [[`dead-letters/${name}`, { QueueName: deadLettersName(settings.stage, name) }]]),
-    ]),
+    Object.entries(programRows(settings)).flatMap(([name, { isDeployed, stream }]) => {
+      const fn = [`function/${name}`, { FunctionName: functionName(settings.stage, name) }];
+      const letters = [`dead-letters/${name}`, { QueueName: deadLettersName(settings.stage, name) }];
+      return [...(isDeployed === false ? [] : [fn]), ...(stream === undefined ? [] : [letters])];
+    }),
   ),
 });

@@ -1,5 +1,5 @@
 /** All metric series. It does not load the CDK, so that `tollgate cost` can count them. */
-import { FUNCTION_METRICS, METRIC_GITLAB_SILENT } from '../../functions/names.ts';
+import { FUNCTION_METRIC, FUNCTION_METRICS } from '../../functions/names.ts';
 import { RELAY_METRIC, RELAY_METRICS } from '../../relay/names.ts';
 
 const PROGRAMS = [
@@ -91,7 +91,7 @@ export const SERIES = {
   relayMinutes: own(RELAY_METRIC.streamsOpen, 'SampleCount'),
   latencyMedian: own(RELAY_METRIC.answerLatencyMs, 'p50'),
   batchJobsMost: own(RELAY_METRIC.batchJobs, 'Maximum'),
-  gitLabSilentRuns: own(METRIC_GITLAB_SILENT, 'Sum'),
+  gitLabSilentRuns: own(FUNCTION_METRIC.gitLabSilent, 'Sum'),
 
   ...LAMBDA_SERIES,
   admitRolloutErrors: aws('AWS/Lambda', 'rollout/admit', 'Errors', 'Sum'),

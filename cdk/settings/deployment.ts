@@ -127,7 +127,7 @@ export const DEPLOYMENT = SETTINGS.transform((given, context) => {
 export type Deployment = z.input<typeof DEPLOYMENT>;
 export type Settings = z.output<typeof DEPLOYMENT>;
 
-/** What every stack of a deployment is made from. */
+/** Every stack of a deployment needs these. */
 export interface DeploymentProps {
   readonly settings: Settings;
   readonly bundlesPath: string;

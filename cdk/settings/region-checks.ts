@@ -1,4 +1,6 @@
-/** Settings that do not fit the region, told before anything is deployed there. */
+/** Settings that do not fit the region, found before anything is deployed there. */
+import type { z } from 'zod';
+import type { SETTINGS } from './settings.ts';
 
 /**
  * Regions without Lambda Function URLs, which webhooks and the console need.
@@ -8,43 +10,36 @@
 const NO_FUNCTION_URLS =
   /^(?:ap-south-2|ap-southeast-[45]|ca-west-1|eu-central-2|eu-south-2|il-central-1|me-central-1)$/;
 
-interface Checked {
-  readonly alarms: { readonly topicArns: readonly string[] };
-  readonly parameters: { readonly keyArn?: string | undefined };
-  readonly state: { readonly tableKeyArn?: string | undefined };
+type Checked = Pick<z.output<typeof SETTINGS>, 'alarms' | 'parameters' | 'state'> & {
   readonly vpc: { readonly kind?: string; readonly availabilityZones?: readonly string[] | undefined };
-}
+};
 
 /** @returns the settings that are wrong in `region`, by name, with a remedy */
 export function regionMistakes({ state, parameters, alarms, vpc }: Checked, region: string) {
   const partition = /^cn-/.test(region) ? 'aws-cn' : /^us-gov-/.test(region) ? 'aws-us-gov' : 'aws';
+  const isElsewhere = (arn: string): boolean => {
+    const [, arnPartition, , arnRegion] = arn.split(':');
+    return arnPartition !== partition || arnRegion !== region;
+  };
   const arns: readonly (readonly [setting: string, kind: string, arn: string | undefined])[] = [
     ['state.tableKeyArn', 'a table is encrypted by a key', state.tableKeyArn],
     ['parameters.keyArn', 'parameters are encrypted by a key', parameters.keyArn],
     ...alarms.topicArns.map((arn) => ['alarms.topicArns', 'alarms go to topics', arn] as const),
   ];
+  const mistakes: (readonly [setting: string, remedy: string])[] = [];
+  if (NO_FUNCTION_URLS.test(region)) {
+    const why = `Lambda has no Function URLs in ${region}, so GitLab would have no address for its webhooks`;
+    mistakes.push(['region', `${why}; choose another region`]);
+  }
+  for (const [setting, kind, arn] of arns)
+    if (arn !== undefined && isElsewhere(arn)) {
+      const why = `${arn} is not in ${region} (${partition}), and ${kind} of their own region`;
+      mistakes.push([setting, `${why}; name one there`]);
+    }
   const zones = vpc.availabilityZones ?? [];
-  return [
-    NO_FUNCTION_URLS.test(region) &&
-      ([
-        'region',
-        `Lambda has no Function URLs in ${region}, so GitLab would have no address for its webhooks; choose another region`,
-      ] as const),
-    ...arns.map(([setting, kind, arn]) => {
-      const [, arnPartition, , arnRegion] = arn?.split(':') ?? [];
-      const isHere = arn === undefined || (arnPartition === partition && arnRegion === region);
-      return (
-        !isHere &&
-        ([
-          setting,
-          `${arn} is not in ${region} (${partition}), and ${kind} of their own region; name one there`,
-        ] as const)
-      );
-    }),
-    zones.some((zone) => !zone.startsWith(region)) &&
-      ([
-        'vpc.availabilityZones',
-        `${zones.join(', ')} are not all in ${region}; name subnets and zones of that region`,
-      ] as const),
-  ].filter((mistake) => mistake !== false);
+  if (zones.some((zone) => !zone.startsWith(region))) {
+    const why = `${zones.join(', ')} are not all in ${region}`;
+    mistakes.push(['vpc.availabilityZones', `${why}; name subnets and zones of that region`]);
+  }
+  return mistakes;
 }

@@ -145,7 +145,7 @@ const relay = section({
   cpu: choice(256, 512, 1024).default(256),
   /** @default the smallest that Fargate allows for `cpu` */
   memoryMiB: z.number({ error: 'expected a number of MiB' }).optional(),
-  /** Of the processors; `amd64` costs a quarter more. A ready image must be made for it. */
+  /** Kind of processor; `amd64` costs a quarter more. A ready image must be made for it. */
   architecture: choice('arm64', 'amd64').default('arm64'),
   /** A ready image, `registry/name@sha256:…`. @default built from relay/Dockerfile */
   image: text(

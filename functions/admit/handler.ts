@@ -9,12 +9,7 @@ import { deployedTable, foreignTableCheck, registerKey } from '../core/ledger/in
 import { deployedMetrics } from '../core/metrics.ts';
 import { askedAhead } from '../core/store/asked-ahead.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
-import {
-  ENV_CONSOLE_URL,
-  ENV_DEPLOYMENT,
-  METRIC_LEDGER_RETRIES,
-  METRIC_LIMITS_UNREADABLE,
-} from '../names.ts';
+import { ENV_CONSOLE_URL, ENV_DEPLOYMENT, FUNCTION_METRIC } from '../names.ts';
 import { admitRoutes, type FunctionUrlEvent, onFunctionUrl } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
@@ -28,9 +23,9 @@ const table = {
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),
-  onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
+  onRetry: () => metrics.add(FUNCTION_METRIC.ledgerRetries, 1),
 });
-const onUnreadable = (): void => metrics.add(METRIC_LIMITS_UNREADABLE, 1);
+const onUnreadable = (): void => metrics.add(FUNCTION_METRIC.limitsUnreadable, 1);
 const rules = readRules();
 /** Until the rules are read, histories are read as if the policy used them. */
 let estimate: Pick<EstimateSettings, 'mode'> = {};

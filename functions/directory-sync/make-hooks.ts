@@ -5,7 +5,7 @@ import { GitLabError } from '../core/gitlab/gitlab.ts';
 import { HOOK_EVENTS, hookSetting, isHookUrl } from '../core/gitlab/group-hooks.ts';
 import { changed, pageQuery, type RestCallDeps, readPage } from '../core/gitlab/rest-call.ts';
 import type { Metrics } from '../core/metrics.ts';
-import { METRIC_DIRECTORY_AGE_SECONDS } from '../names.ts';
+import { FUNCTION_METRIC } from '../names.ts';
 
 interface HookMaker {
   readonly url: string;
@@ -87,6 +87,6 @@ export function measureDirectoryReport(
 ): void {
   if (outcome === 'stale' || groupsListedAgeMs === undefined) return;
   // At least a second, because zeros are not written and silence is an alarm.
-  metrics.add(METRIC_DIRECTORY_AGE_SECONDS, Math.max(1, groupsListedAgeMs / 1000));
+  metrics.add(FUNCTION_METRIC.directoryAgeSeconds, Math.max(1, groupsListedAgeMs / 1000));
   metrics.flush();
 }

@@ -10,7 +10,7 @@ import { readDoctorConfig } from '../core/environment/settings.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
-import { ENV_DEPLOYMENT, METRIC_HEALTH_PROBLEMS } from '../names.ts';
+import { ENV_DEPLOYMENT, FUNCTION_METRIC } from '../names.ts';
 
 const config = readDoctorConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock });
@@ -47,7 +47,7 @@ export const handler = refuseForeignTable(table, async () => {
   const alarming = view.findings.filter(({ alarm }) => alarm === HEALTH_ALARM).length;
   const report = { findings: view.findings.length, problems: view.problems, alarming };
   log.info('health', report);
-  metrics.add(METRIC_HEALTH_PROBLEMS, alarming);
+  metrics.add(FUNCTION_METRIC.healthProblems, alarming);
   metrics.flush();
   await dynamoHealthCheck(table).write({ view, deployed });
   return report;

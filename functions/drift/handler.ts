@@ -26,7 +26,7 @@ import { dynamoPriceLists } from '../core/statements/price-lists.ts';
 import { placeRecords } from '../core/usage/contribution.ts';
 import { dynamoCounterSnapshots } from '../core/usage/counter-snapshot.ts';
 import { DynamoRollupStore } from '../core/usage/rollup-store.ts';
-import { ENV_DEPLOYMENT, METRIC_DRIFTED_COUNTERS } from '../names.ts';
+import { ENV_DEPLOYMENT, FUNCTION_METRIC } from '../names.ts';
 import { areMonthsDue, closeMonths } from './close-months.ts';
 import { packJobs } from './pack-jobs.ts';
 import { packSheets } from './pack-sheets.ts';
@@ -103,12 +103,12 @@ async function recount(startMs: number): Promise<string> {
     rounds: dynamoRecountRounds({ ...table, nowMs: systemClock.nowMs }),
     onOver: async (found, round) => {
       const drifting = await reportDrift(found, round, { outcomes, log: consoleLog });
-      metrics.add(METRIC_DRIFTED_COUNTERS, drifting);
+      metrics.add(FUNCTION_METRIC.driftedCounters, drifting);
       await snapshots.recounted(round.startedAtMs);
     },
   });
   const last = await outcomes.read();
-  if (last !== undefined && isRecountLate(last, nowMs)) metrics.add(METRIC_DRIFTED_COUNTERS, 1);
+  if (last !== undefined && isRecountLate(last, nowMs)) metrics.add(FUNCTION_METRIC.driftedCounters, 1);
   metrics.flush();
   return outcome;
 }

@@ -16,7 +16,7 @@ import {
   type TableStreamRecord,
   type TableStreamResponse,
 } from '../core/store/operation.ts';
-import { METRIC_IMPOSSIBLE_ENDS, METRIC_JOB_EVENTS, METRIC_SETTLEMENT_LAG_SECONDS } from '../names.ts';
+import { FUNCTION_METRIC } from '../names.ts';
 
 export type { TableStreamEvent, TableStreamRecord, TableStreamResponse };
 
@@ -109,12 +109,12 @@ function measure(
 ): void {
   hints.forEach(({ gitlabJob: { finishedAtMs } }, index) => {
     const outcome = outcomes[index];
-    if (outcome === 'refused') metrics.add(METRIC_IMPOSSIBLE_ENDS, 1);
+    if (outcome === 'refused') metrics.add(FUNCTION_METRIC.impossibleEnds, 1);
     // Made-up jobs are no sign that webhooks arrive.
-    if (outcome === 'applied' || outcome === 'unchanged') metrics.add(METRIC_JOB_EVENTS, 1);
+    if (outcome === 'applied' || outcome === 'unchanged') metrics.add(FUNCTION_METRIC.jobEvents, 1);
     if (finishedAtMs === undefined || outcome !== 'applied') return;
     // GitLab's clock may be ahead of ours.
-    metrics.add(METRIC_SETTLEMENT_LAG_SECONDS, Math.max(0, nowMs - finishedAtMs) / 1000);
+    metrics.add(FUNCTION_METRIC.settlementLagSeconds, Math.max(0, nowMs - finishedAtMs) / 1000);
   });
   metrics.flush();
 }

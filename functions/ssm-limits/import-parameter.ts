@@ -25,7 +25,7 @@ import { idOf, kindOf } from '../core/limits/subject-text.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { LimitsInForce } from '../core/rules.ts';
 import { retried } from '../core/store/table-failure.ts';
-import { METRIC_LIMITS_UNREADABLE } from '../names.ts';
+import { FUNCTION_METRIC } from '../names.ts';
 import type { ImportedVersions } from './imported-versions.ts';
 import type { Parameters, ParameterVersion, StoredParameter } from './parameters.ts';
 
@@ -261,7 +261,7 @@ export async function runOn(event: unknown, deps: ImportDeps): Promise<void> {
     log.error('limits in Parameter Store not read, the last valid ones stay', { cause });
     throw error;
   } finally {
-    if (refused > 0) metrics.add(METRIC_LIMITS_UNREADABLE, refused);
+    if (refused > 0) metrics.add(FUNCTION_METRIC.limitsUnreadable, refused);
     metrics.flush();
   }
 }

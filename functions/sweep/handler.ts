@@ -12,7 +12,7 @@ import { createClosing } from '../core/ledger/rebuild.ts';
 import { deployedMetrics } from '../core/metrics.ts';
 import { deployedRules } from '../core/rules.ts';
 import { dynamoYetFailed } from '../core/store/health-items.ts';
-import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../names.ts';
+import { ENV_DEPLOYMENT, FUNCTION_METRIC } from '../names.ts';
 import { scopeKeeper } from './keep-scope.ts';
 import { logSweepReport, measureSweepReport, newSweepMemory, type SweepReport } from './run.ts';
 import { sweep } from './sweep.ts';
@@ -27,8 +27,8 @@ const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemCloc
 const store = new DynamoStore(table);
 const ledger = createLedger({
   store,
-  onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
-  onClampedDuration: () => metrics.add(METRIC_IMPOSSIBLE_ENDS, 1),
+  onRetry: () => metrics.add(FUNCTION_METRIC.ledgerRetries, 1),
+  onClampedDuration: () => metrics.add(FUNCTION_METRIC.impossibleEnds, 1),
 });
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
 const { gitlabUrl, gitlabTokenParameter: tokenParameter } = config;

@@ -223,13 +223,13 @@ export function logSweepReport({ errors, admittedYetFailed, ...numbers }: SweepR
 }
 
 export function measureSweepReport(report: SweepReport, metrics: Metrics): void {
-  metrics.add(names.METRIC_LIVE_HOLDS, report.live);
-  metrics.add(names.METRIC_OLDEST_DUE_AGE_SECONDS, report.oldestDueAgeMs / 1000);
-  metrics.add(names.METRIC_GITLAB_SILENT, report.gitlabSilent ? 1 : 0);
-  metrics.add(names.METRIC_HEALED_BY_SWEEP, report.settled + report.released + report.expired);
-  metrics.add(names.METRIC_ADMITTED_YET_FAILED, report.admittedYetFailed.length);
-  metrics.add(names.METRIC_BYPASS_JOBS, report.unadmitted);
-  metrics.add(names.METRIC_OUT_OF_SCOPE_JOBS, report.outOfScope);
-  metrics.add(names.METRIC_RAN_JOBS, report.ran);
+  metrics.add(names.FUNCTION_METRIC.liveHolds, report.live);
+  metrics.add(names.FUNCTION_METRIC.oldestDueAgeSeconds, report.oldestDueAgeMs / 1000);
+  metrics.add(names.FUNCTION_METRIC.gitLabSilent, report.gitlabSilent ? 1 : 0);
+  metrics.add(names.FUNCTION_METRIC.healedBySweep, report.settled + report.released + report.expired);
+  metrics.add(names.FUNCTION_METRIC.admittedYetFailed, report.admittedYetFailed.length);
+  metrics.add(names.FUNCTION_METRIC.bypassJobs, report.unadmitted);
+  metrics.add(names.FUNCTION_METRIC.outOfScopeJobs, report.outOfScope);
+  metrics.add(names.FUNCTION_METRIC.ranJobs, report.ran);
   metrics.flush();
 }

@@ -54,10 +54,7 @@ export function callAdmit(
       resolve({ kind: 'unreachable', cause: 'deadline', error });
       abort.abort();
     });
-    void post(service, path, body, abort.signal).then((result) => {
-      cancelTimer();
-      resolve(result);
-    });
+    void post(service, path, body, abort.signal).then(resolve).finally(cancelTimer);
   });
 }
 

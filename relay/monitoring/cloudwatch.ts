@@ -60,11 +60,7 @@ const row = <Type extends RelayEvent['type']>(
   read: (event: EventOf<Type>) => number | undefined = () => 1,
 ): Row => ({ type, metric, read: read as Row['read'] });
 
-function byType(rows: readonly Row[]): ReadonlyMap<Row['type'], readonly Row[]> {
-  return Map.groupBy(rows, ({ type }) => type);
-}
-
-const SUMS = byType([
+const SUMS = [
   row('request', names.RELAY_METRIC.requests),
   row('answered', names.RELAY_METRIC.admitted, ({ answer }) => Number(answer.outcome === 'admitted')),
   row('answered', names.RELAY_METRIC.rejected, ({ answer }) => Number(answer.outcome === 'rejected')),
@@ -75,13 +71,13 @@ const SUMS = byType([
   row('own_fault', names.RELAY_METRIC.ownFaults),
   row('connected', names.RELAY_METRIC.reconnects, ({ again }) => Number(again)),
   row('unmetered', names.RELAY_METRIC.unmeteredDropped, ({ dropped }) => dropped),
-]);
+];
 
 /** Half of the age at which RelayDirectoryStale is on. */
 const FRESH_MS = 15 * 60_000;
 
 /** The largest value of the minute, which begins with the last value of the minute before. */
-const LEVELS = byType([
+const LEVELS = [
   row('schema', names.RELAY_METRIC.schemaSuspect, ({ state }) =>
     Number(state === 'suspect' || state === 'placeholder'),
   ),
@@ -91,13 +87,13 @@ const LEVELS = byType([
   row('directory', names.RELAY_METRIC.relayDirectoryAgeSeconds, ({ ageMs }) =>
     ageMs < FRESH_MS ? 0 : Math.round(ageMs / 1_000),
   ),
-]);
+];
 
-const SAMPLES = byType([
+const SAMPLES = [
   row('answered', names.RELAY_METRIC.answerLatencyMs, (event) => Math.round(decisionMs(event) * 10) / 10),
   row('answered', names.RELAY_METRIC.waitMs, ({ waitedMs }) => waitedMs && Math.round(waitedMs)),
   row('batch', names.RELAY_METRIC.batchJobs, ({ jobs }) => jobs),
-]);
+];
 
 export class Minute {
   readonly #sums = new Map<Metric, number>();
@@ -107,19 +103,20 @@ export class Minute {
   #fewestOpen: number | undefined;
 
   constructor(random: () => number) {
-    this.#samples = new Map([...SAMPLES.values()].flat().map(({ metric }) => [metric, sampleOf(random)]));
+    this.#samples = new Map(SAMPLES.map(({ metric }) => [metric, sampleOf(random)]));
   }
 
   note(event: RelayEvent): void {
     this.#noteStreams(event);
-    for (const { metric, read } of SUMS.get(event.type) ?? [])
-      this.#sums.set(metric, (this.#sums.get(metric) ?? 0) + (read(event) ?? 0));
-    for (const { metric, read } of LEVELS.get(event.type) ?? []) {
+    for (const { type, metric, read } of SUMS)
+      if (type === event.type) this.#sums.set(metric, (this.#sums.get(metric) ?? 0) + (read(event) ?? 0));
+    for (const { type, metric, read } of LEVELS) {
+      if (type !== event.type) continue;
       const now = read(event) ?? 0;
       this.#levels.set(metric, { now, max: Math.max(now, this.#levels.get(metric)?.max ?? 0) });
     }
-    for (const { metric, read } of SAMPLES.get(event.type) ?? []) {
-      const value = read(event);
+    for (const { type, metric, read } of SAMPLES) {
+      const value = type === event.type ? read(event) : undefined;
       if (value !== undefined) this.#samples.get(metric)?.add(value);
     }
   }
@@ -127,9 +124,8 @@ export class Minute {
   /** Returns the minute's values and begins the next. @param leaving - leaves out the streams, which the relay closes. */
   take({ leaving }: { readonly leaving: boolean }): ReadonlyMap<Metric, readonly number[]> {
     const taken = new Map<Metric, readonly number[]>();
-    for (const { metric } of [...SUMS.values()].flat()) taken.set(metric, [this.#sums.get(metric) ?? 0]);
-    for (const { metric } of [...LEVELS.values()].flat())
-      taken.set(metric, [this.#levels.get(metric)?.max ?? 0]);
+    for (const { metric } of SUMS) taken.set(metric, [this.#sums.get(metric) ?? 0]);
+    for (const { metric } of LEVELS) taken.set(metric, [this.#levels.get(metric)?.max ?? 0]);
     for (const [metric, sample] of this.#samples) taken.set(metric, sample.take());
     if (!leaving) taken.set(names.RELAY_METRIC.streamsOpen, [this.#fewestOpen ?? this.#open]);
     this.#sums.clear();

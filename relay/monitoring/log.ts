@@ -7,13 +7,8 @@ import type { SchemaState } from '../wire/schema-proof.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** pino's number for the level. */
-const WARN = 40;
-
-type Destination = DestinationStream & { readonly flush?: () => void };
-
-/** A destination may keep lines back, but none from `warn` upwards: they explain an end of the process. */
-export const createLogger = (level: LogLevel, destination: Destination): Logger =>
+/** A destination may keep lines back, but none from `warn` (40) upwards: they explain an end of the process. */
+export const createLogger = (level: LogLevel, destination: DestinationStream & { flush?(): void }): Logger =>
   pino(
     {
       ...{ level, base: null, messageKey: 'message', timestamp: pino.stdTimeFunctions.isoTime },
@@ -21,7 +16,7 @@ export const createLogger = (level: LogLevel, destination: Destination): Logger 
       hooks: {
         logMethod(fields, write, number) {
           write.apply(this, fields);
-          if (number >= WARN) destination.flush?.();
+          if (number >= 40) destination.flush?.();
         },
       },
     },

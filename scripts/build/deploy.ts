@@ -12,10 +12,10 @@ import { runCdk } from './cdk-cli.ts';
 import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
 
 interface PreflightDeps extends CloudFormation {
-  /** Where it is deployed, also if the settings do not say it. */
+  /** The region of the deployment, also if the settings do not name it. */
   readonly region: string;
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
-  /** What the account may still reserve, and what functions of these names reserve now. */
+  /** Concurrency that the account may still reserve, and that functions of these names reserve now. */
   readonly unreservedConcurrency: () => Promise<number>;
   readonly reservedNow: (functions: readonly string[]) => Promise<number>;
   readonly tell: (text: string) => void;
@@ -24,28 +24,16 @@ interface PreflightDeps extends CloudFormation {
 /** A creation that was undone: the stack has a name and nothing in it. */
 const NEVER_MADE = /^(?:ROLLBACK_COMPLETE|ROLLBACK_FAILED|CREATE_FAILED)$/;
 
-/** States in which CloudFormation takes no update. `cdk deploy` executes a change set that is under REVIEW_IN_PROGRESS anew. */
-const STUCK: readonly (readonly [status: RegExp, remedy: (stack: string) => string])[] = [
-  [
-    /^UPDATE_ROLLBACK_FAILED$/,
-    (stack) => `could not go back: aws cloudformation continue-update-rollback --stack-name ${stack}`,
-  ],
-  [
-    /^UPDATE_FAILED$/,
-    (stack) => `was left half updated: aws cloudformation rollback-stack --stack-name ${stack}`,
-  ],
-  [
-    /^DELETE_FAILED$/,
-    (stack) =>
-      `could not be deleted; remove what "aws cloudformation describe-stack-events --stack-name ${stack}" names, then: aws cloudformation delete-stack --stack-name ${stack}`,
-  ],
-  [
-    /^IMPORT_ROLLBACK_FAILED$/,
-    (stack) =>
-      `could not undo an import; mend what "aws cloudformation describe-stack-events --stack-name ${stack}" names, then import again`,
-  ],
-  [/^(?!REVIEW_).*_IN_PROGRESS$/, () => 'is being changed; wait for its end'],
-];
+const EVENTS = '"aws cloudformation describe-stack-events --stack-name STACK"';
+/** States in which CloudFormation takes no update. */
+const STUCK: Readonly<Record<string, string>> = {
+  UPDATE_ROLLBACK_FAILED: 'could not go back: aws cloudformation continue-update-rollback --stack-name STACK',
+  UPDATE_FAILED: 'was left half updated: aws cloudformation rollback-stack --stack-name STACK',
+  DELETE_FAILED: `could not be deleted; remove what ${EVENTS} names, then: aws cloudformation delete-stack --stack-name STACK`,
+  IMPORT_ROLLBACK_FAILED: `could not undo an import; mend what ${EVENTS} names, then import again`,
+};
+/** `cdk deploy` executes a change set that is under REVIEW_IN_PROGRESS. */
+const CHANGING = /^(?!REVIEW_).*_IN_PROGRESS$/;
 
 /** Returns whether to go on. It lifts the protection of a stack whose creation failed. A check that cannot run stops nothing. */
 export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
@@ -64,8 +52,8 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
         `${stack} is left from a first deployment that failed (${status}): it is deleted and created again.`,
       );
     }
-    const [, remedy] = STUCK.find(([stuck]) => stuck.test(status)) ?? [];
-    if (remedy !== undefined) problems.push(`${stack} (${status}) ${remedy(stack)}`);
+    const remedy = CHANGING.test(status) ? 'is being changed; wait for its end' : STUCK[status];
+    if (remedy !== undefined) problems.push(`${stack} (${status}) ${remedy.replaceAll('STACK', stack)}`);
   }
   const missing = await ifSeen('Parameters in SSM', deps.missingParameters(listSecrets(settings)));
   if (missing !== undefined && missing.length > 0)

@@ -17,9 +17,8 @@ Map.groupBy ??= (items, keyOf) => {
   let index = 0;
   for (const item of items) {
     const key = keyOf(item, index++);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(item);
   }
   return groups;
 };

@@ -12,6 +12,7 @@ import { parseInput, toggle } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
 import { benchRules } from './bench/bench-rules.ts';
 import { countingStore } from './bench/counting-store.ts';
+import { median } from './bench/figure.ts';
 import { closedLoop, INSTANCE, relayOpener } from './bench/load.ts';
 
 const USAGE = `npm run bench:aws -- --yes
@@ -64,13 +65,7 @@ async function main(): Promise<number> {
       await dynamo.transact(writes, { token: randomUUID(), timeoutMs: 5_000 });
       timesMs.push(clock.monotonicMs() - startedMs);
     }
-    return {
-      items,
-      p50Ms: quantile(
-        timesMs.toSorted((one, other) => one - other),
-        0.5,
-      ).toFixed(1),
-    };
+    return { items, p50Ms: median(timesMs).toFixed(1) };
   };
   await ensureTable(client, TableName);
   try {

@@ -1,4 +1,4 @@
-/** The relay as its image runs it: the Dockerfile's copies of a bundle, as nobody, from a folder it cannot write to. */
+/** The relay as its image runs it: the Dockerfile's copies of a bundle, under a user without rights, from a read-only folder. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,10 +1,11 @@
 /** The project as someone clones it: no ledger, no tokens, in a folder with a space in its name. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { extractCommit } from '../../scripts/proof/bench/landed.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** All that commands read. */
@@ -17,13 +18,7 @@ export function cloneHere(commit?: string) {
   const folder = join(parent, 'my tollgate');
   mkdirSync(folder);
   if (commit === undefined) copyHere(folder);
-  else {
-    const archive = execFileSync('git', ['archive', commit, ...PARTS, ...PACKAGES], {
-      cwd: ROOT,
-      maxBuffer: 2 ** 28,
-    });
-    execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  }
+  else extractCommit(commit, folder, ...PARTS, ...PACKAGES);
   const [lock, ours] = [folder, ROOT].map((each) => readFileSync(join(each, 'package-lock.json'), 'utf8'));
   if (lock === ours) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return {

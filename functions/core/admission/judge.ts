@@ -7,7 +7,7 @@ import type { Policy } from '../../../policies/policy.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { METRIC_UNKNOWN_GROUPS } from '../../names.ts';
+import { FUNCTION_METRIC } from '../../names.ts';
 import type { DirectoryRequest, DirectoryResponse, WaitingTerms } from '../contract/admissions.ts';
 import { errorName, type LedgerClock, type Log } from '../environment/environment.ts';
 import { type KnownCounter, knownCounter } from '../ledger/counter.ts';
@@ -77,7 +77,7 @@ async function judgeBy(
   const evaluated = requests.map((request): Evaluated => {
     const evaluation = evaluate(request, { ...rules, estimator, nowMs });
     logFindings(request, evaluation, deps.log);
-    if (evaluation.unknownGroup) deps.metrics?.add(METRIC_UNKNOWN_GROUPS, 1);
+    if (evaluation.unknownGroup) deps.metrics?.add(FUNCTION_METRIC.unknownGroups, 1);
     return { request, evaluation };
   });
   deps.rooms?.look(evaluated.flatMap(({ evaluation }) => evaluation.claims));

@@ -6,7 +6,7 @@ import type { Counter, Ledger } from '../ledger/ledger.ts';
 
 /** A counter is read once a second at most, and once a minute at least while jobs claim from it. */
 const AGE_MS = { min: 1_000, max: 60_000 } as const;
-/** In between it is read after this process held such a part of what was left: processes share a limit's jobs about evenly. */
+/** A counter is due earlier if this process held such a share of the rest: processes share a limit's jobs about evenly. */
 const SPENT_SHARE = 1 / 100;
 /** Counters per process; above it the oldest are read again. */
 const COUNTERS_MAX = 10_000;

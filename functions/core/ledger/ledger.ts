@@ -87,7 +87,7 @@ export interface HoldOptions {
   readonly limitsAreCurrent?: (timeoutMs: number) => Promise<boolean>;
   /** Called at the end with each counter shared by root groups that was in conflict, and its jobs. */
   readonly onContended?: (counter: string, jobIds: readonly number[]) => void;
-  /** How many transactions the jobs are decided by, not counting tries. */
+  /** Number of transactions that decided the jobs, without tries. */
   readonly onPacked?: (transactions: number) => void;
 }
 

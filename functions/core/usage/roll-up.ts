@@ -1,5 +1,5 @@
 import { counterName } from '../../../policies/claim.ts';
-import { METRIC_ROLLUP_LEFT_OUT } from '../../names.ts';
+import { FUNCTION_METRIC } from '../../names.ts';
 import type { Log } from '../environment/environment.ts';
 import type { ExportResult } from '../export-images.ts';
 import { decodeItem } from '../ledger/items.ts';
@@ -49,7 +49,7 @@ export async function rollUp(event: TableStreamEvent, deps: RollUpDeps): Promise
   const exported = await deps.exportImages?.(event);
   const unsent = (await deps.sendAlerts?.(counters.map(({ counter }) => counter))) ?? 0;
   const leftOut = passedOver + unsent + (exported?.lost ?? 0);
-  if (leftOut > 0) metrics?.add(METRIC_ROLLUP_LEFT_OUT, leftOut);
+  if (leftOut > 0) metrics?.add(FUNCTION_METRIC.rollupLeftOut, leftOut);
   metrics?.flush();
   const failed = [...again, ...(appended ? [] : counters.slice(0, 1)), ...uncounted];
   const sequences = new Set([...failed.map(({ sequence }) => sequence), ...(exported?.again ?? [])]);

@@ -7,7 +7,7 @@ import { deployedTable, refuseForeignTable } from '../../core/ledger/instances.t
 import { deployedMetrics } from '../../core/metrics.ts';
 import { deployedRules } from '../../core/rules.ts';
 import { ledgerKeys } from '../../core/store/keys.ts';
-import { ENV_DEPLOYMENT, METRIC_IMPOSSIBLE_ENDS, METRIC_LEDGER_RETRIES } from '../../names.ts';
+import { ENV_DEPLOYMENT, FUNCTION_METRIC } from '../../names.ts';
 import { consume, type TableStreamEvent, type TableStreamResponse } from '../consume.ts';
 
 /** The same settings as the admit function's: answers that relays gave on their own are evaluated here. */
@@ -16,8 +16,8 @@ const table = deployedTable(config, process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
   store: new DynamoStore(table),
-  onRetry: () => metrics.add(METRIC_LEDGER_RETRIES, 1),
-  onClampedDuration: () => metrics.add(METRIC_IMPOSSIBLE_ENDS, 1),
+  onRetry: () => metrics.add(FUNCTION_METRIC.ledgerRetries, 1),
+  onClampedDuration: () => metrics.add(FUNCTION_METRIC.impossibleEnds, 1),
 });
 const rules = deployedRules({ rulesFile: config.rulesFile, table, ledger, log: consoleLog });
 

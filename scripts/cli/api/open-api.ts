@@ -12,7 +12,7 @@ export interface BudgetContext {
   readonly api: ApiClient;
   readonly apiOf: (name: string) => ApiClient;
   readonly currency: string;
-  /** Of the policy; undefined: a console has its own. */
+  /** Runner classes of the policy; undefined: a console has its own. */
   readonly runnerClasses?: readonly string[];
   readonly directory: Directory;
   readonly packedFile: string;

@@ -24,15 +24,13 @@ async function ownLoad(roots: number, relays: number | 'naive', inFlight: number
 const OTHER_ITEM_MS = [0, 0.15, 0.6] as const;
 
 async function atEachItemMs<T>(measure: (itemMs?: number) => Promise<T>) {
-  const loads = [await measure()] as [T, ...T[]];
+  const first = await measure();
+  const loads: T[] = [];
   for (const itemMs of OTHER_ITEM_MS) loads.push(await measure(itemMs));
-  return (value: (load: T) => number): readonly [number, string] => [
-    value(loads[0]),
-    `${loads
-      .slice(1)
-      .map((load) => `${Number(value(load).toPrecision(3))}`)
-      .join(', ')} at ${OTHER_ITEM_MS.join(', ')} ms an item`,
-  ];
+  return (value: (load: T) => number): readonly [number, string] => {
+    const others = loads.map((load) => Number(value(load).toPrecision(3)));
+    return [value(first), `${others.join(', ')} at ${OTHER_ITEM_MS.join(', ')} ms an item`];
+  };
 }
 
 export async function contentionFigures(): Promise<readonly Figure[]> {

@@ -27,15 +27,20 @@ export function landedCommit(): string | undefined {
   return landed === undefined || isOnMain ? commitOf('HEAD^') : landed;
 }
 
+/** Writes the files of a commit into a folder, or only those of some paths. */
+export function extractCommit(commit: string, folder: string, ...paths: readonly string[]): void {
+  const options = { cwd: OWN_CODE, maxBuffer: ARCHIVE_BYTES_MAX };
+  const input = execFileSync('git', ['archive', commit, ...paths], options);
+  execFileSync('tar', ['-xC', folder], { input });
+}
+
 /** Runs `measure` with a folder of that revision's code, on the same packages and with the bench of this code. */
 export async function withCodeOf<T>(revision: string, measure: (folder: string) => Promise<T>): Promise<T> {
   const commit = commitOf(revision);
   if (commit === undefined) throw new Error(`this clone lacks commit ${revision}`);
   const code = mkdtempSync(join(tmpdir(), 'tollgate-landed-'));
   try {
-    execFileSync('tar', ['-xC', code], {
-      input: execFileSync('git', ['archive', commit], { cwd: OWN_CODE, maxBuffer: ARCHIVE_BYTES_MAX }),
-    });
+    extractCommit(commit, code);
     rmSync(join(code, BENCH), { recursive: true, force: true });
     cpSync(join(OWN_CODE, BENCH), join(code, BENCH), { recursive: true });
     symlinkSync(join(OWN_CODE, 'node_modules'), join(code, 'node_modules'));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { type ExportDeps, exportImages } from '../../../../functions/core/export-images.ts';
 import type { TableStreamEvent } from '../../../../functions/core/store/operation.ts';
-import { METRIC_ROLLUP_LEFT_OUT } from '../../../../functions/names.ts';
+import { FUNCTION_METRIC } from '../../../../functions/names.ts';
 import { aRecord, Feed, INSTANCE, rollupBench } from '../../../support/ledger/rollup-bench.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
 
@@ -102,5 +102,5 @@ test('a bucket that does not answer holds the stream up for ten minutes, then wh
   nowMs += 10 * 60_000;
   expect(await deliver(records)).toEqual({ batchItemFailures: [] });
   expect(store.usage()).toEqual(counted);
-  expect(added).toEqual([[METRIC_ROLLUP_LEFT_OUT.name, 1]]);
+  expect(added).toEqual([[FUNCTION_METRIC.rollupLeftOut.name, 1]]);
 });

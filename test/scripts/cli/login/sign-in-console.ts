@@ -71,7 +71,7 @@ export async function openConsole({ isConfigured = true } = {}) {
     const link = [...shown.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href);
     await fetch(new URL(link.find((href) => href.startsWith(`/oauth/device/${as}?`)) ?? '', page));
   };
-  /** What people say when they are shown the code; after how many sleeps. */
+  /** The answer of a person who sees the code, and the number of sleeps before it. */
   const login = (as: number | 'decline' | 'nobody', { afterSleeps = 1, sleepShorterMs = 0 } = {}) => {
     let [sleeps, page] = [0, ''];
     const sleep = async (ms: number): Promise<void> => {
