@@ -1,13 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
-import { addDeployments } from './add-deployments.ts';
-import { readDeployments, SettingsError } from './settings/read-deployments.ts';
+import { chosenDeployments, readDeployments, readStage, SettingsError } from './settings/read-deployments.ts';
 import { deployments } from './tollgate.config.ts';
+import { Tollgate } from './tollgate.ts';
 
+// Paths of settings are relative to the repository.
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const bundlesPath = fileURLToPath(new URL('../dist', import.meta.url));
 const app = new App();
 try {
-  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), bundlesPath);
+  const context = app.node.getAllContext();
+  // Names the mistakes of all deployments, and not of the first alone.
+  readDeployments(deployments, context);
+  for (const deployment of chosenDeployments(deployments, context))
+    new Tollgate(app, `Tollgate-${readStage(deployment)}`, { ...deployment, bundlesPath });
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   // Print the list without a stack trace: it is for the editor of the file.

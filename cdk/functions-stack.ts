@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { RelayNetwork } from './constructs/network.ts';
 import { addPrograms } from './constructs/programs.ts';
@@ -12,6 +13,10 @@ import type { StateStack } from './state-stack.ts';
 export class FunctionsStack extends Stack {
   /** Absent: relays call admit by its name. */
   readonly admitUrl: string | undefined;
+  readonly consoleUrl: string | undefined;
+  /** Those on call subscribe here. */
+  readonly alarmsTopic: ITopic;
+  readonly thresholdsTopic: ITopic;
 
   constructor(
     scope: Construct,
@@ -36,6 +41,8 @@ export class FunctionsStack extends Stack {
       settings.admitRoute === 'invoke'
         ? undefined
         : programs.admit.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }).url;
+    this.consoleUrl = programs.consoleUrl;
+    [this.alarmsTopic, this.thresholdsTopic] = [operators.topic, thresholds.topic];
     addMonitoring(this, { settings, state, topicArns: operators.topicArns });
     const outputs: readonly (readonly [name: string, value: string | undefined, description: string])[] = [
       ['ConsoleUrl', programs.consoleUrl, 'Address of the console; users open console.url of the settings'],

@@ -1,5 +1,5 @@
 /**
- * The deployments of `cdk deploy`. Edit this file. `settings/settings.ts` lists every setting with its default, and
+ * The deployments of `cdk deploy`. Edit this file. `settings/props.ts` explains every setting, and
  * mistakes are reported before any deployment. For one run, a setting can also be given as `-c relay.image=…`.
  *
  * One entry is one Tollgate for one GitLab instance. Several entries may serve stages or instances, also in one
@@ -7,7 +7,7 @@
  *
  * Put secrets into SSM, under the names of `parameters`, and never here.
  */
-import type { Deployment } from './settings/deployment.ts';
+import type { Deployment } from './settings/props.ts';
 
 export const deployments: readonly Deployment[] = [
   {
@@ -15,8 +15,8 @@ export const deployments: readonly Deployment[] = [
     gitlab: {
       url: 'https://gitlab.example.com',
       // The field numbers of your GitLab's version, which are not in this repository. Make this file first, and commit it:
-      // npm run proto:sync -- --ref v18.9.0
-      descriptors: 'relay/wire/gitlab.binpb',
+      // npx tollgate gitlab descriptors --ref v18.9.0
+      descriptors: 'gitlab.binpb',
       // Asked of GitLab: curl --header "PRIVATE-TOKEN: …" https://gitlab.example.com/api/v4/metadata → kas.externalUrl
       // routerUrl: 'wss://kas.gitlab.example.com',
       // Number of the runner controller; needed for the watchdog, and where its scope is single runners.

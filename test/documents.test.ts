@@ -79,5 +79,5 @@ test('a first afternoon needs three commands until the first decision', () => {
       .trim()
       .split('\n')
       .map((line) => line.split(' --')[0]),
-  ).toEqual(['npx tollgate gitlab setup', 'npm run proto:sync', 'npm start']);
+  ).toEqual(['npx tollgate gitlab setup', 'npx tollgate gitlab descriptors', 'npm start']);
 });

@@ -1,5 +1,6 @@
 /** The rules for more than one setting of a deployment, and the defaults that other settings give. */
 import type { z } from 'zod';
+import type { Deployment } from './props.ts';
 import { regionMistakes } from './region-checks.ts';
 import { FARGATE_MEMORY_MIB, SETTINGS } from './settings.ts';
 
@@ -123,9 +124,17 @@ export const DEPLOYMENT = SETTINGS.transform((given, context) => {
   };
 });
 
-/** One entry of `tollgate.config.ts`. All settings except stage, GitLab's address and descriptors have defaults. */
-export type Deployment = z.input<typeof DEPLOYMENT>;
 export type Settings = z.output<typeof DEPLOYMENT>;
+
+/** `gitlab`, `gitlab.url` … */
+type Paths<T> = T extends readonly unknown[]
+  ? never
+  : T extends object
+    ? { [K in keyof T & string]-?: K | `${K}.${Paths<NonNullable<T[K]>>}` }[keyof T & string]
+    : never;
+type Same<A, B> = [A, B] extends [B, A] ? true : never;
+// What is explained is what is checked.
+true satisfies Same<Paths<Deployment>, Paths<z.input<typeof DEPLOYMENT>>>;
 
 /** Every stack of a deployment needs these. */
 export interface DeploymentProps {

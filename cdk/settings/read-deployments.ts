@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { DEPLOYMENT, type Settings } from './deployment.ts';
+import type { Deployment } from './props.ts';
+import { DEFAULT_STAGE } from './settings.ts';
 
 const FILE = 'cdk/tollgate.config.ts';
 const STAGE_KEY = 'stage';
@@ -30,31 +32,47 @@ export class SettingsError extends Error {
   }
 }
 
-/** Reads every deployment, or the one of `-c stage=…`, with overrides. @throws {SettingsError} listing every mistake */
+/** @param place - of the mistakes, such as `tollgate.config.ts, stage "prod"` @throws {SettingsError} listing every mistake */
+export function readDeployment(deployment: unknown, place: string): Settings {
+  const [settings, mistakes] = parseDeployment(deployment, () => place);
+  if (settings === undefined) throw new SettingsError(mistakes);
+  return settings;
+}
+
+function parseDeployment(deployment: unknown, placeOf: (setting: string) => string) {
+  const read = DEPLOYMENT.safeParse(deployment);
+  const mistakes = issuePaths(read.error).map(({ path, message }): Mistake => {
+    const key = path.filter((each) => typeof each === 'string').join('.');
+    const value = path.reduce<unknown>(
+      (at, each) => (at as Record<PropertyKey, unknown>)?.[each],
+      deployment,
+    );
+    return { setting: settingName(path), value, place: placeOf(key), remedy: message };
+  });
+  return [read.data, mistakes] as const;
+}
+
+/** Every deployment of the file, or the one of `-c stage=…`, with overrides. @throws {SettingsError} listing every mistake */
 export function readDeployments(deployments: unknown, context: Context): readonly Settings[] {
   const mistakes: Mistake[] = [];
   const note = (setting: string, value: unknown, place: string, remedy: string): void => {
     mistakes.push({ setting, value, place, remedy });
   };
   const all: readonly unknown[] = Array.isArray(deployments) ? deployments : [];
-  const stage = context[STAGE_KEY];
-  const chosen = [...all.entries()].filter(([, each]) => stage === undefined || readStage(each) === stage);
+  const chosen = chosenDeployments(all, context);
   if (all.length === 0) note('deployments', deployments, FILE, 'expected at least one');
   else if (chosen.length === 0) {
     const remedy = `${FILE} has no such stage; it has ${all.map(readStage).join(', ')}`;
-    note(STAGE_KEY, stage, `-c ${STAGE_KEY}`, remedy);
+    note(STAGE_KEY, context[STAGE_KEY], `-c ${STAGE_KEY}`, remedy);
   }
-  const settings = chosen.flatMap(([index, deployment]) => {
-    const final = override(deployment, context);
+  const settings = chosen.flatMap((deployment, index) => {
     const name = readStage(deployment);
     const place = `${FILE}, ${name === undefined ? `deployments[${index}]` : `stage "${name}"`}`;
-    const read = DEPLOYMENT.safeParse(final);
-    for (const { path, message } of issuePaths(read.error)) {
-      const key = path.filter((each) => typeof each === 'string').join('.');
-      const value = path.reduce<unknown>((at, each) => (at as Record<PropertyKey, unknown>)?.[each], final);
-      note(settingName(path), value, Object.hasOwn(context, key) ? `-c ${key}` : place, message);
-    }
-    return read.success ? [read.data] : [];
+    const [read, wrong] = parseDeployment(deployment, (key) =>
+      Object.hasOwn(context, key) ? `-c ${key}` : place,
+    );
+    mistakes.push(...wrong);
+    return read ?? [];
   });
   // Stages name the stacks: two of one name would be one deployment.
   const stages = settings.map((each) => each.stage);
@@ -67,6 +85,11 @@ export function readDeployments(deployments: unknown, context: Context): readonl
 }
 
 /** The command line wins over the file, in every deployment that is synthesized. */
+export const chosenDeployments = (deployments: readonly unknown[], context: Context): readonly Deployment[] =>
+  deployments
+    .filter((each) => context[STAGE_KEY] === undefined || readStage(each) === context[STAGE_KEY])
+    .map((each) => override(each, context) as Deployment);
+
 const override = (deployment: unknown, context: Context): unknown =>
   Object.entries(context)
     .filter(([key]) => SETTING.test(key) && key !== STAGE_KEY)
@@ -93,8 +116,8 @@ const issuePaths = (error: z.ZodError | undefined) =>
       : [{ path: issue.path, message: issue.message }],
   );
 
-function readStage(deployment: unknown): string | undefined {
-  const stage = (deployment as { readonly stage?: unknown } | null | undefined)?.stage;
+export function readStage(deployment: unknown): string | undefined {
+  const { stage = DEFAULT_STAGE } = (deployment ?? {}) as { readonly stage?: unknown };
   return typeof stage === 'string' ? stage : undefined;
 }
 

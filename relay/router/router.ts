@@ -92,9 +92,9 @@ const ANSWERED: Readonly<Record<number, string>> = {
   [STATUS.RESOURCE_EXHAUSTED]:
     "raise the router's limit of new calls per token and minute, or run fewer relays per token",
   [STATUS.INVALID_ARGUMENT]:
-    'the router refuses our messages; run `tollgate doctor --router`, and `npm run proto:sync` for the schema of its version',
+    'the router refuses our messages; run `tollgate doctor --router`, and `tollgate gitlab descriptors` for the schema of its version',
   [STATUS.UNIMPLEMENTED]:
-    'the router does not know this method: update GitLab to 18.9 or newer, or get its schema with `npm run proto:sync -- --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE',
+    'the router does not know this method: update GitLab to 18.9 or newer, or get its schema with `tollgate gitlab descriptors --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE',
 };
 
 export const remedyOfStatus = (code: number): string | undefined => ANSWERED[code];

@@ -1,13 +1,13 @@
 /**
  * Descriptors for a deployment must be those of its own GitLab. With other field numbers a relay misreads requests, and may send
- * "admitted" for "rejected". `npm run proto:sync` writes a lock file next to descriptors with their hash and source, and a
+ * "admitted" for "rejected". `tollgate gitlab descriptors` writes a lock file next to descriptors with their hash and source, and a
  * deployment refuses a file that does not match its lock.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseSchema, schemaError } from './schema.ts';
 
-const FETCH_REMEDY = "fetch those of your GitLab's version with: npm run proto:sync -- --ref v18.9.0";
+const FETCH_REMEDY = "fetch those of your GitLab's version with: tollgate gitlab descriptors --ref v18.9.0";
 
 /**
  * @throws {RelayError} `schema_invalid`: unreadable, incomplete, without an answer that can be encoded, the placeholder, or not
@@ -39,7 +39,7 @@ export interface DescriptorsLock {
   readonly sourceSha256?: string;
 }
 
-/** The lock of `relay/wire/gitlab.binpb` is `relay/wire/gitlab.lock.json`. */
+/** The lock of `gitlab.binpb` is `gitlab.lock.json`. */
 export const lockOf = (file: string): string => `${file.replace(/\.binpb$/, '')}.lock.json`;
 
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -53,7 +53,8 @@ function checkLock(file: string, sha256: string): void {
   if (text === undefined) return;
   const lock = parsed(text);
   if (lock?.sha256 === sha256) return;
-  const remedy = 'fetch the descriptors again with npm run proto:sync, or restore both files from git';
+  const remedy =
+    'fetch the descriptors again with tollgate gitlab descriptors, or restore both files from git';
   throw lock === undefined
     ? schemaError(lockOf(file), `is no lock of descriptors: ${remedy}`)
     : schemaError(

@@ -24,7 +24,7 @@ import type { RouterResponse } from '../exchange.ts';
 import { RelayError } from '../relay-error.ts';
 
 const REMEDY =
-  'get the schema of your GitLab with `npm run proto:sync -- --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE';
+  'get the schema of your GitLab with `tollgate gitlab descriptors --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE';
 
 interface AnswerSchema {
   readonly answer: DescMessage;

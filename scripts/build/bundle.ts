@@ -3,11 +3,11 @@
  * directory, validated), the relay as relay.mjs with the same rules and its Dockerfile: the whole context of its image.
  * `npm run bundle -- admit` builds only this one. `--force` packs a policy that would reject the platform's own jobs.
  *
- * Synth adds the descriptors of each deployment to the relay. For a relay outside AWS `--descriptors relay/wire/gitlab.binpb` does.
+ * Synth adds the descriptors of each deployment to the relay. For a relay outside AWS `--descriptors gitlab.binpb` does.
  * `--sbom` writes the packages in the relay's bundle as CycloneDX into dist/relay.cdx.json.
  */
 import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, build, type Metafile, type StdinOptions } from 'esbuild';
@@ -43,6 +43,7 @@ export const FUNCTIONS = Object.keys(BUNDLE_KB_MAX) as FunctionName[];
 export interface Bundle {
   readonly file: string;
   readonly bytes: number;
+  readonly metafile: Metafile;
 }
 
 const REQUIRE_BANNER =
@@ -76,7 +77,8 @@ export async function bundleFunction(name: FunctionName, outfile: string): Promi
     splitting: true,
     metafile: true,
   });
-  return { file: outfile, bytes: keepReachable(metafile, dirname(outfile), basename(outfile)) };
+  const bytes = keepReachable(metafile, dirname(outfile), basename(outfile));
+  return { file: outfile, bytes, metafile };
 }
 
 /** esbuild writes imports of excluded modules, here the SDK's credential providers. @returns the remaining bytes */
@@ -98,7 +100,7 @@ async function bundleRelay(
   outfile: string,
   { descriptors, sbom = false }: { readonly descriptors?: string; readonly sbom?: boolean },
 ): Promise<Bundle> {
-  const { metafile, ...bundle } = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
+  const bundle = await bundleWith({ entryPoints: [`${root}relay/main.ts`], outfile });
   const folder = dirname(outfile);
   for (const name of ['health-check.mjs', 'Dockerfile'])
     copyFileSync(`${root}relay/${name}`, `${folder}/${name}`);
@@ -107,7 +109,7 @@ async function bundleRelay(
     mkdirSync(join(folder, DESCRIPTORS_FOLDER));
     writeFileSync(join(folder, DESCRIPTORS_FOLDER, fileName), bytes);
   }
-  if (sbom) writeFileSync(`${folder}.cdx.json`, bundleSbom(root, metafile));
+  if (sbom) writeFileSync(`${folder}.cdx.json`, bundleSbom(root, bundle.metafile));
   return bundle;
 }
 
@@ -123,9 +125,37 @@ function readDescriptors(file: string) {
 export const bundleEntry = (stdin: StdinOptions, outfile: string): Promise<Bundle> =>
   bundleWith({ stdin, outfile });
 
-async function bundleWith(options: BuildOptions & { readonly outfile: string }) {
+async function bundleWith(options: BuildOptions & { readonly outfile: string }): Promise<Bundle> {
   const { metafile } = await build({ ...OPTIONS, ...options, metafile: true });
   return { file: options.outfile, bytes: statSync(options.outfile).size, metafile };
+}
+
+interface BundlesOptions {
+  readonly wants?: (name: string) => boolean;
+  /** Text of rules.json. @default none is written */
+  readonly rules?: string;
+  readonly descriptors?: string;
+  readonly sbom?: boolean;
+}
+
+/** Each program into a folder of its own. @throws {Error} if a function is too large */
+export async function bundlePrograms(
+  dist: string,
+  { wants = () => true, rules, ...relay }: BundlesOptions = {},
+): Promise<readonly Bundle[]> {
+  const made: Bundle[] = [];
+  for (const name of [...FUNCTIONS, 'relay' as const].filter(wants)) {
+    const folder = join(dist, name.replace('/', '-'));
+    const outfile = join(folder, name === 'relay' ? 'relay.mjs' : 'handler.mjs');
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const bundle = await (name === 'relay' ? bundleRelay(outfile, relay) : bundleFunction(name, outfile));
+    if (rules !== undefined) writeFileSync(join(folder, 'rules.json'), rules);
+    if (name !== 'relay' && bundle.bytes > BUNDLE_KB_MAX[name] * 1024)
+      throw new Error(`the bundle of ${name} is larger than ${BUNDLE_KB_MAX[name]} KB`);
+    made.push(bundle);
+  }
+  return made;
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -134,34 +164,12 @@ async function main(args: readonly string[]): Promise<number> {
     allowPositionals: true,
     options: { force: { type: 'boolean' }, descriptors: { type: 'string' }, sbom: { type: 'boolean' } },
   });
+  const { force = false, ...options } = values;
+  const rules = JSON.stringify(packRules({ folder: `${root}policies`, force, nowMs: Date.now() }));
   const wants = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
-  const rules = JSON.stringify(packRules({ root, force: values.force === true, nowMs: Date.now() }));
-  for (const name of FUNCTIONS.filter(wants)) {
-    const bytes = await bundleInto(name, 'handler.mjs', rules, (outfile) => bundleFunction(name, outfile));
-    if (bytes > BUNDLE_KB_MAX[name] * 1024) {
-      console.error(`the bundle of ${name} is larger than ${BUNDLE_KB_MAX[name]} KB`);
-      return 1;
-    }
-  }
-  if (wants('relay'))
-    await bundleInto('relay', 'relay.mjs', rules, (outfile) => bundleRelay(outfile, values));
+  for (const { file, bytes } of await bundlePrograms(`${root}dist`, { wants, rules, ...options }))
+    console.log(`${relative(root, file).padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
   return 0;
-}
-
-async function bundleInto(
-  name: string,
-  file: string,
-  rules: string,
-  bundle: (outfile: string) => Promise<Bundle>,
-): Promise<number> {
-  const shown = `dist/${name.replace('/', '-')}`;
-  const folder = `${root}${shown}`;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const { bytes } = await bundle(`${folder}/${file}`);
-  writeFileSync(`${folder}/rules.json`, rules);
-  console.log(`${`${shown}/${file}`.padEnd(34)} ${(bytes / 1024).toFixed(0).padStart(5)} KB`);
-  return bytes;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

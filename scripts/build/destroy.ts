@@ -169,7 +169,8 @@ async function main(args: readonly string[]): Promise<number> {
     readArmedState: options['without-asking-gitlab'] ? undefined : () => ask(settings, options),
     protect: openCloudFormation(await region(), credentials).protect,
     cdkDestroy: (stack) => {
-      const args = ['destroy', stack, '--exclusively', '-c', `stage=${settings.stage}`];
+      const path = stack.replace(/-(?=\w+$)/, '/');
+      const args = ['destroy', path, '--exclusively', '-c', `stage=${settings.stage}`];
       return runCdk([...args, ...(options.yes ? ['--force'] : [])], { env, inherit: true });
     },
     tell: (text) => console.log(text),

@@ -8,19 +8,19 @@ import { DocumentError } from '../terminal/command.ts';
 
 /** The YAML as JSON with the hash of its content. @throws {DocumentError} listing every problem of every document */
 export function packRules({
-  root,
+  folder,
   force,
   nowMs,
 }: {
-  readonly root: string;
+  readonly folder: string;
   /** Packs documents that would reject the controller's own deploy jobs. */
   readonly force: boolean;
   readonly nowMs: number;
 }): RulesFile {
   const files = {
-    policy: `${root}policies/policy.yaml`,
-    limits: `${root}policies/limits.yaml`,
-    directory: `${root}policies/directory.yaml`,
+    policy: `${folder}/policy.yaml`,
+    limits: `${folder}/limits.yaml`,
+    directory: `${folder}/directory.yaml`,
   };
   const policy = readPolicy(files.policy);
   const directory = readDirectory(files.directory);

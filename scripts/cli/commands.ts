@@ -132,6 +132,9 @@ export const COMMANDS: readonly CommandEntry[] = [
       'Sets GitLab up for Tollgate: controller in dry run, scope, token, webhooks; safe to repeat',
     'gitlab status': 'Checks that GitLab is still set up for Tollgate, webhooks that fail included',
   }),
+  ...rows(() => import('./gitlab/descriptors-command.ts'), {
+    'gitlab descriptors': "Builds the file with the field numbers of your GitLab's version, for relays",
+  }),
   ...rows(() => import('./gitlab/rotate-command.ts'), {
     'gitlab rotate-token':
       "Replaces the relays' token: makes one, waits until a relay uses it, revokes the old one",

@@ -31,7 +31,7 @@ Pilot
   --gitlab <url>                      the GitLab whose jobs these are: its host names the books. Needed the first time, where
                                       it is not the router's host; then it is remembered
   --token-file <file>                 the controller's token (glrct-…), read again when GitLab refuses it
-  --proto <file>                      GitLab's real descriptors (see: npm run proto:sync -- --help)
+  --proto <file>                      GitLab's real descriptors (see: tollgate gitlab descriptors --help)
                                       ${ENV_CA_FILE} names the PEM file of a private certificate authority
   --allow-plaintext-router            send the token unencrypted to a router on another machine. Whoever can read
                                       that network can then answer for every job. Never needed with wss:// or grpcs://

@@ -1,4 +1,4 @@
-import type { Deployment } from '../../cdk/settings/deployment.ts';
+import type { Deployment } from '../../cdk/settings/props.ts';
 import { A_CONSOLE, DEFAULTS, type Resource, type Synthesized } from './synthesized.ts';
 
 export const RUNBOOK_URL = 'https://gitlab.corp.test/ci/tollgate/-/blob/main/cdk/RUNBOOK.md';

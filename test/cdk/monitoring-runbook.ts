@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { COMPOSITE } from '../../cdk/monitoring/admission-alarms.ts';
-import type { Deployment } from '../../cdk/settings/deployment.ts';
+import type { Deployment } from '../../cdk/settings/props.ts';
 import { readDeployments } from '../../cdk/settings/read-deployments.ts';
 import { ENV_LIMITS_PATH } from '../../functions/names.ts';
 import { reservedConcurrency } from '../../scripts/build/deploy.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { SCRATCH_FOLDER } from '../../cdk/constructs/relay-service.ts';
-import type { Deployment } from '../../cdk/settings/deployment.ts';
+import type { Deployment } from '../../cdk/settings/props.ts';
 import { readRelayConfig } from '../../relay/config.ts';
 import { DEFAULTS, PRIVATE, type Synthesized, synthesize } from './synthesized.ts';
 

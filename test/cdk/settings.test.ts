@@ -115,7 +115,7 @@ test.each([
   (_, descriptors, why) => {
     const message = messageOf([{ stage: 'prod', gitlab: { ...GITLAB, descriptors } }]);
     expect(message).toContain(why);
-    expect(message).toContain('npm run proto:sync -- --ref v18.9.0');
+    expect(message).toContain('tollgate gitlab descriptors --ref v18.9.0');
   },
 );
 

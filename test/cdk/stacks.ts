@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Deployment } from '../../cdk/settings/deployment.ts';
+import type { Deployment } from '../../cdk/settings/props.ts';
 import { readConsoleConfig } from '../../functions/console/config.ts';
 import * as settings from '../../functions/core/environment/settings.ts';
 import { ledgerKeys } from '../../functions/core/store/keys.ts';

@@ -2,11 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { addDeployments } from '../../cdk/add-deployments.ts';
-import cdkJson from '../../cdk/cdk.json' with { type: 'json' };
-import type { Deployment } from '../../cdk/settings/deployment.ts';
-import { readDeployments } from '../../cdk/settings/read-deployments.ts';
+import type { Deployment } from '../../cdk/settings/props.ts';
+import { chosenDeployments } from '../../cdk/settings/read-deployments.ts';
 import { deployments as fileDeployments } from '../../cdk/tollgate.config.ts';
+import { Tollgate } from '../../cdk/tollgate.ts';
 import { FUNCTIONS } from '../../scripts/build/bundle.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 
@@ -118,6 +117,7 @@ export interface SynthesizedStack {
   readonly name: string;
   readonly file: string;
   readonly template: {
+    readonly Description: string;
     readonly Resources: Readonly<Record<string, Resource>>;
     readonly Outputs?: Readonly<Record<string, { readonly Export?: { readonly Name: string } }>>;
   };
@@ -143,10 +143,11 @@ export function synthesizeAnew(
 ): Synthesized {
   // The synth of the command line, cdk-nag and cfn-lint judge the templates; that takes longer than the rest of a synth.
   const app = new App({
-    context: { ...cdkJson.context, ...context },
+    context,
     builtinCloudFormationValidation: false,
   });
-  addDeployments(app, readDeployments(deployments, app.node.getAllContext()), bundles);
+  for (const each of chosenDeployments(deployments, context))
+    new Tollgate(app, `Tollgate-${each.stage}`, { ...each, bundlesPath: bundles });
   const stacks = app.synth().stacks.map((stack) => ({
     name: stack.stackName,
     file: stack.templateFullPath,

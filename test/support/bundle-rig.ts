@@ -81,7 +81,7 @@ export async function aRig() {
   const client = patientClient(endpoint);
   mkdirSync(BUNDLES, { recursive: true });
   const folder = newRunFolder(BUNDLES);
-  const rules = JSON.stringify(packRules({ root, force: false, nowMs: Date.now() }));
+  const rules = JSON.stringify(packRules({ folder: `${root}policies`, force: false, nowMs: Date.now() }));
   const started: HostedBundle[] = [];
   // A name of its own: files of one worker share modules and the database.
   const name = `bundles-${randomUUID()}`;

@@ -73,7 +73,7 @@ export const GITLAB_CHECKS: HealthChecks = {
       return unknown(`${version}; the version of the descriptors is not recorded`);
     const both = `${version}, and the descriptors are of ${descriptors}`;
     if (!isOlder(descriptors, version)) return ok(both);
-    const sync = `npm run proto:sync -- --ref v${numbersOf(version).join('.')}.0, then deploy`;
+    const sync = `tollgate gitlab descriptors --ref v${numbersOf(version).join('.')}.0, then deploy`;
     return warning(
       `${both}: fields that are new are not read`,
       `${sync}; see Upgrading GitLab in cdk/RUNBOOK.md`,
@@ -205,7 +205,7 @@ export function judgeCanary(
   if (found.includes('contrary'))
     return problem(
       `GitLab ran a rejected job or failed an admitted one: found ${on}`,
-      'run tollgate controller dry-run; then npm run proto:sync -- --ref v<version of KAS>, deploy, and tollgate gitlab canary',
+      'run tollgate controller dry-run; then tollgate gitlab descriptors --ref v<version of KAS>, deploy, and tollgate gitlab canary',
     );
   if (found.includes('bypassed'))
     return problem(

@@ -69,7 +69,7 @@ const RELAY_CHECKS: HealthChecks = {
     if (guessed.length > 0)
       return problem(
         `${namesOf(guessed)}: the descriptors are the placeholder of this repository, so every job is admitted`,
-        "npm run proto:sync -- --ref v<version of GitLab's agent server>, then deploy",
+        "tollgate gitlab descriptors --ref v<version of GitLab's agent server>, then deploy",
         'RejectionsWithheld',
       );
     const suspect = heard.filter(({ schema }) => schema?.state === 'suspect');

@@ -29,7 +29,7 @@ const DEPLOYMENT_FLAGS = {
 
 const ROUTER_FLAGS = {
   router: text('<url>', 'grpc://, grpcs://, ws:// or wss:// (kas.externalUrl of GET /api/v4/metadata)'),
-  proto: text('<file>', "descriptor set of your GitLab's version (npm run proto:sync in a clone)"),
+  proto: text('<file>', "descriptor set of your GitLab's version (tollgate gitlab descriptors)"),
   'cert-file': text('<file>', 'PEM of a client certificate'),
   'key-file': text('<file>', `its key. ${ENV_CA_FILE} names the PEM file of a private authority`),
   wait: text('<time>', 'to wait for an admission request: 5m, 0s for not at all (default: 60s)', readTime),

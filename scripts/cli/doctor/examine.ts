@@ -212,7 +212,7 @@ const note = finding('note');
 const problem = finding('problem');
 const skipped = finding('skipped');
 
-const SYNC = 'get the schema of your GitLab: npm run proto:sync -- --ref <tag>, then --proto';
+const SYNC = 'get the schema of your GitLab: tollgate gitlab descriptors --ref <tag>, then --proto';
 
 /** Before any request. A job without a timeout is held for the policy's, and may hold too little for as long as it runs. */
 function checkSchemaFields({ request }: WireSchema): readonly DoctorFinding[] {

@@ -28,7 +28,7 @@ import { canaryRouter, openCanaryStreams } from './canary-streams.ts';
 import { addScope } from './setup-controller.ts';
 import { exitOf, linesText, makeOnce, SetupLines } from './setup-flags.ts';
 
-const PROTO = 'relay/wire/gitlab.binpb';
+const PROTO = 'gitlab.binpb';
 const DEADLINE_MS = 60_000;
 const STREAMS_MS_MAX = 30_000;
 
@@ -326,7 +326,7 @@ interface Evidence {
 type Decision = readonly [outcome: ArmResult, says: string, remedy?: string];
 
 const DESCRIPTORS =
-  'these descriptors are not of this GitLab: npm run proto:sync -- --ref v<version of KAS>, then the canary again; do not arm';
+  'these descriptors are not of this GitLab: tollgate gitlab descriptors --ref v<version of KAS>, then the canary again; do not arm';
 const BYPASS =
   'let the runner use the job router (FF_USE_JOB_ROUTER): tollgate fleet ls; GitLab needs the flag job_router_admission_control';
 const NO_RUNNER =

@@ -121,7 +121,7 @@ function nextText(
   const token = store.place('router-token');
   const file = shellWord(relative(cwd, token.slice(token.indexOf(':') + 1)));
   return `All is set up. To the first decision:
-  npm run proto:sync -- --ref v${facts?.kasVersion ?? '<version of KAS>'}
-  npm start -- --router ${facts?.routerUrl ?? '<router>'} --gitlab ${place.baseUrl} --token-file ${file} --proto relay/wire/gitlab.binpb
+  npx tollgate gitlab descriptors --ref v${facts?.kasVersion ?? '<version of KAS>'}
+  npm start -- --router ${facts?.routerUrl ?? '<router>'} --gitlab ${place.baseUrl} --token-file ${file} --proto gitlab.binpb
 `;
 }

@@ -39,7 +39,10 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
     const floor = await bundleEntry(entry, join(folder, 'client.mjs'));
     const rulesFile = join(folder, 'rules.json');
     const certFile = join(folder, 'cert.pem');
-    writeFileSync(rulesFile, JSON.stringify(packRules({ root, force: false, nowMs: Date.now() })));
+    writeFileSync(
+      rulesFile,
+      JSON.stringify(packRules({ folder: `${root}policies`, force: false, nowMs: Date.now() })),
+    );
     writeFileSync(certFile, cert);
     const env = {
       ...tableEnv(table.url, rulesFile),

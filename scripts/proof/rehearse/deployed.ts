@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -98,10 +98,9 @@ export function deploymentAt(emulator: Emulator, folder: string, descriptors: st
 
   async function unpackedCode(name: string): Promise<string> {
     type Resource = { readonly Properties?: { FunctionName?: string; Code?: { S3Key: string } } };
-    const found = [STATE_STACK, FUNCTIONS_STACK]
-      .map((stack) =>
-        readJson<{ Resources: Record<string, Resource> }>(join(cdkOut, `${stack}.template.json`)),
-      )
+    const found = readdirSync(cdkOut)
+      .filter((file) => file.endsWith('.template.json'))
+      .map((file) => readJson<{ Resources: Record<string, Resource> }>(join(cdkOut, file)))
       .flatMap(({ Resources }) => Object.values(Resources))
       .find(({ Properties }) => Properties?.FunctionName === `tollgate-${STAGE}-${name}`);
     const key = found?.Properties?.Code?.S3Key;

@@ -31,7 +31,10 @@ beforeAll(async () => {
   await ensureTable(client, TABLE);
   store = await startParameterStore();
   const rulesFile = join(mkdtempSync(join(tmpdir(), 'tollgate-ssm-')), 'rules.json');
-  writeFileSync(rulesFile, JSON.stringify(packRules({ root, force: true, nowMs: Date.now() })));
+  writeFileSync(
+    rulesFile,
+    JSON.stringify(packRules({ folder: `${root}policies`, force: true, nowMs: Date.now() })),
+  );
   vi.stubEnv('TOLLGATE_LEDGER_TABLE', TABLE);
   vi.stubEnv('TOLLGATE_GITLAB_INSTANCE', INSTANCE);
   vi.stubEnv('TOLLGATE_RULES_FILE', rulesFile);
@@ -74,8 +77,9 @@ const saying = (...limits: object[]) => JSON.stringify({ path: 'acme/data', limi
 
 describe('the deployed function', () => {
   test('imports the newest version once, with its author, and leaves a deletion to two people', async () => {
-    const before = JSON.parse(JSON.stringify(packRules({ root, force: true, nowMs: Date.now() }))).limits
-      .document.limits as readonly object[];
+    const before = JSON.parse(
+      JSON.stringify(packRules({ folder: `${root}policies`, force: true, nowMs: Date.now() })),
+    ).limits.document.limits as readonly object[];
     store.put(`${PATH}/104`, 'path: acme/nothing\nlimits: []\n');
     store.put(`${PATH}/103`, saying({ ...minutes(50), owner: 'data-leads' }));
     store.errors.push('ThrottlingException');

@@ -40,7 +40,7 @@ function changed(message: string, change: (desc: DescriptorProto) => void): Uint
   return toBinary(FileDescriptorSetSchema, set);
 }
 
-const REMEDY = /npm run proto:sync -- --ref <tag>/;
+const REMEDY = /tollgate gitlab descriptors --ref <tag>/;
 
 test.each([
   {

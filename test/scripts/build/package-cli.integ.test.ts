@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { packageCli } from '../../../scripts/build/package-cli.ts';
+import { PACKAGES } from '../../../scripts/build/package.ts';
 import { consoleHouse, LIMITS } from '../../functions/console/house.ts';
 import { serveConsole } from '../../functions/console/served-console.ts';
 import { FRITZ, openConsole } from '../cli/login/sign-in-console.ts';
@@ -24,7 +24,8 @@ const npm = (...args: string[]) => execFileSync('npm', [...args, '--silent'], { 
 beforeAll(async () => {
   mkdirSync(empty);
   for (const name of ['one', 'other']) {
-    const built = await packageCli(join(folder, name));
+    const built = join(folder, name);
+    await PACKAGES.cli(built);
     tarballs.push(join(built, `${npm('pack', built, '--pack-destination', built)}`.trim()));
   }
   npm('install', '--offline', '--no-audit', '--no-fund', '--prefix', empty, tarballs[0] ?? '');

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Deployment, stackNames } from '../../../cdk/settings/deployment.ts';
+import { stackNames } from '../../../cdk/settings/deployment.ts';
+import type { Deployment } from '../../../cdk/settings/props.ts';
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
 import { preflight } from '../../../scripts/build/deploy.ts';
 import { WATCHED } from '../../cdk/monitored.ts';

@@ -91,7 +91,7 @@ test('a newer router is noted with the fields the schema does not know, one with
     detail: expect.stringContaining('900:bytes'),
   });
   const { findings } = await examined(job, { schema: parseSchema(renumbered(), 'renumbered') });
-  expect(findings.find(({ outcome }) => outcome === 'problem')?.remedy).toContain('proto:sync');
+  expect(findings.find(({ outcome }) => outcome === 'problem')?.remedy).toContain('gitlab descriptors');
 });
 
 test('a refused token is found at registration and at the stream; no request in time is a note', async () => {

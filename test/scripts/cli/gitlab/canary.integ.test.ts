@@ -35,7 +35,7 @@ test('descriptors with the arms the other way round are found out, and no other 
   const swapped = schemaVariant({
     renumber: (number, message) => (message === 'AdmitJobResponse' ? 3 - number : number),
   });
-  bench.writeFile('relay/wire/gitlab.binpb', swapped);
+  bench.writeFile('gitlab.binpb', swapped);
   const { code, out } = await bench.run();
   expect(code).toBe(2);
   expect(out).toContain('"admitted" failed job 1\n');

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
-import { readDeployableDescriptors } from '../../../relay/wire/deployable-descriptors.ts';
-import { renumbered } from '../../../scripts/local/router/schemas.ts';
-import { newRunFolder } from '../../support/run-folders.ts';
+import { readDeployableDescriptors } from '../../../../relay/wire/deployable-descriptors.ts';
+import { renumbered } from '../../../../scripts/local/router/schemas.ts';
+import { newRunFolder } from '../../../support/run-folders.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../../scripts/build/proto-sync.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../../../../scripts/cli/tollgate.ts', import.meta.url));
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 let folder: string;
@@ -30,7 +30,7 @@ cp '${folder}/built' "$last"
 }
 
 function sync(...args: readonly string[]) {
-  return spawnSync(process.execPath, [PROGRAM, ...args, '--out', 'gitlab.binpb'], {
+  return spawnSync(process.execPath, [PROGRAM, 'gitlab', 'descriptors', ...args, '--out', 'gitlab.binpb'], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` },
@@ -73,7 +73,7 @@ test('what is no descriptor set leaves the old descriptors and their lock alone'
   expect(stderr).toContain('other.binpb is not a complete FileDescriptorSet');
   expect(lock()).toEqual(before);
   expect(descriptors().sha256).toBe(before.sha256);
-  expect(readdirSync(folder).filter((name) => name.startsWith('.proto-sync'))).toEqual([]);
+  expect(readdirSync(folder).filter((name) => name.startsWith('.descriptors'))).toEqual([]);
 });
 
 test.each([
@@ -82,6 +82,6 @@ test.each([
 ])('--from %s is refused: %s', (name, text) => {
   write('notes.txt', 'notes');
   const { status, stderr } = sync('--from', name);
-  expect(status).toBe(2);
+  expect(status).toBe(3);
   expect(stderr).toContain(text);
 });
