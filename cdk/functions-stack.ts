@@ -1,9 +1,9 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, ReferenceStrength, Stack, type StackProps, Token } from 'aws-cdk-lib';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { RelayNetwork } from './constructs/network.ts';
-import { addPrograms } from './constructs/programs.ts';
+import { addPrograms, webhookUrlAt } from './constructs/programs.ts';
 import { OperatorsTopic, ThresholdsTopic } from './constructs/topics.ts';
 import { addMonitoring } from './monitoring/monitoring.ts';
 import type { DeploymentProps } from './settings/deployment.ts';
@@ -32,7 +32,13 @@ export class FunctionsStack extends Stack {
     const thresholds = new ThresholdsTopic(this, 'Thresholds', settings);
     const programs = addPrograms(this, {
       ...{ settings, bundlesPath, thresholds, operators },
-      ...{ ledger: state.ledger, decisionExport: state.decisionExport, webhookUrl: state.webhookUrl },
+      ...{ ledger: state.ledger, decisionExport: state.decisionExport },
+      // Weak, or the state could not take its URL away for a domain while functions know it.
+      webhookUrl: webhookUrlAt(
+        Token.isUnresolved(state.receiverUrl)
+          ? Stack.consumeReference(state.receiverUrl, ReferenceStrength.WEAK)
+          : state.receiverUrl,
+      ),
       network:
         settings.gitlab.reachedFrom === 'vpc' ? new RelayNetwork(this, 'Network', settings.vpc) : undefined,
     });

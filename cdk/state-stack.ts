@@ -3,7 +3,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { DecisionExport } from './constructs/decision-export.ts';
 import { LedgerTable } from './constructs/ledger-table.ts';
-import { addReceiver } from './constructs/programs.ts';
+import { addReceiver, webhookUrlAt } from './constructs/programs.ts';
 import type { DeploymentProps } from './settings/deployment.ts';
 
 /**
@@ -14,6 +14,8 @@ export class StateStack extends Stack {
   readonly ledger: LedgerTable;
   readonly decisionExport: DecisionExport;
   readonly decisionLog: LogGroup;
+  /** Of the receiver of webhooks. Ends with "/". */
+  readonly receiverUrl: string;
   /** Begins the addresses of webhooks: the number of the top-level group follows. */
   readonly webhookUrl: string;
 
@@ -34,7 +36,8 @@ export class StateStack extends Stack {
       removalPolicy: RemovalPolicy.RETAIN,
     });
     this.decisionExport = new DecisionExport(this, 'Export', settings.state);
-    this.webhookUrl = addReceiver(this, { settings, bundlesPath, ledger: this.ledger });
+    this.receiverUrl = addReceiver(this, { settings, bundlesPath, ledger: this.ledger });
+    this.webhookUrl = webhookUrlAt(this.receiverUrl);
     const { bucketName, bucketArn } = this.decisionExport.bucket;
     // Always exported, because functions from before a change of settings still import them during the update.
     for (const attribute of [bucketName, bucketArn]) this.exportValue(attribute);

@@ -1,12 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
 import type { ProgramName } from '../monitoring/series.ts';
 import type { DeploymentProps, Settings } from '../settings/deployment.ts';
 import type { DecisionExport } from './decision-export.ts';
+import { addressOf } from './edge.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
 import { liveAlias } from './live-alias.ts';
 import { functionName } from './names.ts';
@@ -27,18 +27,19 @@ export interface ProgramsProps extends DeploymentProps {
   readonly network: RelayNetwork | undefined;
 }
 
-/** The program that lives with the table. @returns the address of webhooks */
+/** The program that lives with the table. @returns its address */
 export function addReceiver(
   scope: Construct,
   props: DeploymentProps & { readonly ledger: LedgerTable },
 ): string {
   const { settle } = programRows(props.settings);
   const program = addProgram(new Construct(scope, settle.id), 'settle', settle, props);
-  const { url } = liveAlias(program, 'settle', props.settings).addFunctionUrl({
-    authType: FunctionUrlAuthType.NONE,
-  });
-  return `${url}${names.WEBHOOK_PATH.slice(1)}`;
+  const alias = liveAlias(program, 'settle', props.settings);
+  const domain = props.settings.edge?.webhooksDomain ?? '';
+  return addressOf(program, { name: 'settle', alias, domain }, props.settings);
 }
+
+export const webhookUrlAt = (receiverUrl: string): string => `${receiverUrl}${names.WEBHOOK_PATH.slice(1)}`;
 
 /** All other programs. */
 export function addPrograms(scope: Construct, props: ProgramsProps) {
@@ -57,7 +58,14 @@ export function addPrograms(scope: Construct, props: ProgramsProps) {
   for (const program of [directory, doctor]) program?.fn.addEnvironment(names.ENV_WEBHOOK_URL, webhookUrl);
   const consoleUrl =
     console &&
-    liveAlias(console, 'console', settings).addFunctionUrl({ authType: FunctionUrlAuthType.NONE }).url;
+    addressOf(
+      console,
+      {
+        ...{ name: 'console', alias: liveAlias(console, 'console', settings) },
+        domain: new URL(settings.console?.url ?? '').hostname,
+      },
+      settings,
+    );
   if (rollup !== undefined && settings.state.exportDays > 0) decisionExport.grantPut(rollup);
   if (sweep !== undefined) ledger.grantDueJobs(sweep);
   if (all['ssm-limits'] !== undefined) grantLimitParameters(all['ssm-limits'], settings);

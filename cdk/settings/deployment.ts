@@ -24,6 +24,12 @@ function crossChecks({ gitlab, vpc, relay, ...settings }: z.output<typeof SETTIN
       'gitlab.reachedFrom',
       'functions get no public address, so in public subnets they reach nothing; name private subnets in vpc and leave assignPublicIp away, or set "internet"',
     ],
+    [
+      settings.edge !== undefined &&
+        settings.edge.webhooksDomain === URL.parse(settings.console?.url ?? '')?.hostname,
+      'edge.webhooksDomain',
+      'it is the domain of console.url, too; give each its own',
+    ],
     [!isNew && vpc.id === undefined, 'vpc.id', 'expected the id of the VPC that has the subnets'],
     [!isNew && vpc.cidr !== undefined, 'vpc.cidr', 'an existing VPC has its range; leave it away'],
     [

@@ -38,6 +38,22 @@ export interface Deployment {
    * @default 'canary'
    */
   readonly rollout?: 'canary' | 'all-at-once';
+  /**
+   * Domains of your own for webhooks and console, instead of Function URLs: an API with your certificate, which can be closed to
+   * addresses, or to a VPC: "Domains of your own" in docs/platform.md.
+   *
+   * @default Function URLs
+   */
+  readonly edge?: {
+    /** ARN of a certificate of the region, in ACM, for both domains. */
+    readonly certificateArn: string;
+    /** `tollgate-hooks.example.com`. The console's is the host of `console.url`. */
+    readonly webhooksDomain: string;
+    /** Addresses or ranges that may call: GitLab's, and those of the console's users. @default all */
+    readonly allowFrom?: readonly string[];
+    /** Id of a VPC endpoint for `execute-api`, through which alone webhooks and users come. @default from the internet */
+    readonly vpcEndpointId?: string;
+  };
   /** A new VPC needs at most `cidr`; the other fields name an existing one by ids, so that synth asks no account anything. */
   readonly vpc?: {
     /** Range of a new VPC: two public subnets in two zones, no NAT gateway. @default `10.83.0.0/24` */

@@ -56,6 +56,7 @@ const isAddressRange = (value: string): boolean => {
   if (version === 0 || more.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
 };
+const addressRange = text(isAddressRange, 'an address or a range such as 10.0.0.0/8');
 /** From a /16 to a /26: two subnets must have addresses for a task while its successor starts. */
 const isVpcRange = (value: string): boolean => {
   const [address = '', bits = ''] = value.split('/');
@@ -161,9 +162,7 @@ const console = section({
   financeGroupId: groupId,
   ownersFrom: choice('maintainer', 'owner').default('maintainer'),
   viewersFrom: choice('guest', 'reporter', 'developer').default('developer'),
-  trustedProxies: list(text(isAddressRange, 'an address or a range such as 10.0.0.0/8'), 'ranges').default(
-    [],
-  ),
+  trustedProxies: list(addressRange, 'ranges').default([]),
 });
 
 export const SETTINGS = section({
@@ -175,6 +174,18 @@ export const SETTINGS = section({
   gitlab,
   admitRoute: choice('url', 'invoke').default('url'),
   rollout: choice('canary', 'all-at-once').default('canary'),
+  edge: section({
+    certificateArn: text(
+      /^arn:[\w-]+:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/,
+      'the ARN of a certificate in ACM, such as arn:aws:acm:eu-central-1:111122223333:certificate/…',
+    ),
+    webhooksDomain: text(/^(?:[a-z\d-]{1,63}\.)+[a-z]{2,63}$/, 'a domain such as tollgate-hooks.example.com'),
+    allowFrom: list(addressRange, 'ranges').optional(),
+    vpcEndpointId: text(
+      /^vpce-[0-9a-f]{8,17}$/,
+      'the id of a VPC endpoint, such as vpce-0a1b2c3d4e5f60718',
+    ).optional(),
+  }).optional(),
   vpc: vpc.prefault({}),
   relay: relay.prefault({}),
   webhooks: section({

@@ -1,9 +1,9 @@
 /**
  * `node scripts/build/lint-templates.ts [folder …]`: cfn-lint over the synthesized templates of these folders; without one, over those of
- * three settings: as the file stands, private, and several in one account. Exit codes: 0 clean, 1 findings or no cfn-lint.
+ * every variation in test/cdk/variations.ts, equal ones once. Exit codes: 0 clean, 1 findings or no cfn-lint.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pythonTools } from './python-tools.ts';
 
@@ -19,7 +19,8 @@ const templatesIn = (folder: string): readonly string[] =>
 
 async function main(folders: readonly string[]): Promise<number> {
   const programs = pythonTools();
-  const templates = (folders.length > 0 ? folders : await synthesizedFolders()).flatMap(templatesIn);
+  const found = (folders.length > 0 ? folders : await synthesizedFolders()).flatMap(templatesIn);
+  const templates = [...new Map(found.map((file) => [readFileSync(file, 'utf8'), file])).values()];
   if (templates.length === 0) throw new Error(`no template in ${folders.join(', ')}`);
   const { status, stdout, stderr } = spawnSync(
     join(programs, 'cfn-lint'),
@@ -32,8 +33,9 @@ async function main(folders: readonly string[]): Promise<number> {
 }
 
 async function synthesizedFolders(): Promise<readonly string[]> {
-  const { DEFAULTS, PRIVATE, SEVERAL, synthesize } = await import('../../test/cdk/synthesized.ts');
-  return [DEFAULTS, PRIVATE, SEVERAL].map((settings) => synthesize(settings).app.synth().directory);
+  const { synthesize } = await import('../../test/cdk/synthesized.ts');
+  const { VARIATIONS } = await import('../../test/cdk/variations.ts');
+  return Object.values(VARIATIONS).map((settings) => synthesize(settings).app.synth().directory);
 }
 
 try {

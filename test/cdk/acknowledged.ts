@@ -54,6 +54,12 @@ export const ACKNOWLEDGED: readonly Acknowledged[] = [
   ],
   ['ecs_task_definition_memory_hard_limit_check', /RelayTask/, 'One container, and the task has a limit.'],
   [OPEN_URL, /SettleProgramLive/, 'GitLab cannot sign for AWS; its own signature is checked first.'],
+  [OPEN_URL, /ProgramEdgeApi/, 'The policy of the API says who may call it.'],
+  [/^AwsSolutions-(?:APIG4|COG4)$/, /Edge\/Api\//, 'The programs check signatures and sign-ins.'],
+  ['AwsSolutions-APIG2', /Edge\/Api\//, 'The programs check what they read.'],
+  ['AwsSolutions-APIG3', /Edge\/Api\//, 'A firewall is a setting of the account, on the stage of the API.'],
+  [/^AwsSolutions-APIG[16]$/, /Edge\/Api\//, 'The programs log; access logs would cost more than calls.'],
+  ['api_gw_v1_execution_logging_enabled_check', /EdgeApi/, 'As AwsSolutions-APIG6.'],
   [OPEN_URL, /ConsoleProgramLive/, 'Browsers cannot sign for AWS; users sign in with GitLab.'],
   ['lambda_inside_vpc_check', /ProgramFunction/, 'They call AWS alone, or a GitLab that is public.'],
 ];

@@ -2,7 +2,9 @@ import { CfnGuardValidator } from '@cdklabs/cdk-validator-cfnguard';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ACKNOWLEDGED, type Acknowledged } from './acknowledged.ts';
-import { DEFAULTS, PRIVATE, type Synthesized, synthesize } from './synthesized.ts';
+import { A_CONSOLE, DEFAULTS, PRIVATE, type Synthesized, synthesize } from './synthesized.ts';
+
+const CONSOLE = DEFAULTS.map((each) => ({ ...each, console: A_CONSOLE }));
 
 interface Finding {
   readonly rule: string;
@@ -34,7 +36,7 @@ describe('cdk-nag and CloudFormation Guard', () => {
   const bySettings = new Map<string, readonly Finding[]>();
 
   beforeAll(() => {
-    for (const [name, deployments] of Object.entries({ DEFAULTS, PRIVATE })) {
+    for (const [name, deployments] of Object.entries({ CONSOLE, PRIVATE })) {
       const synthesized = synthesize(deployments);
       const findings = [...nagged(synthesized), ...guarded(synthesized)];
       bySettings.set(name, findings);
@@ -42,7 +44,7 @@ describe('cdk-nag and CloudFormation Guard', () => {
     }
   });
 
-  test.each(['DEFAULTS', 'PRIVATE'])('find nothing in %s but what is explained', (name) => {
+  test.each(['CONSOLE', 'PRIVATE'])('find nothing in %s but what is explained', (name) => {
     const unexplained = bySettings
       .get(name)
       ?.filter((finding) => !ACKNOWLEDGED.some((each) => explains(each, finding)));

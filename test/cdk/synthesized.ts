@@ -15,8 +15,8 @@ export const DEFAULTS: readonly Deployment[] = fileDeployments.map((each) => ({
   gitlab: { ...each.gitlab, descriptors: DESCRIPTORS },
 }));
 
-const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
-const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/8f7a2c51-0d3e-4b6f-9a1c-2e5d7b9f1a3c';
+export const IMAGE = `registry.example.com/tollgate/relay@sha256:${'a'.repeat(64)}`;
+export const KEY = 'arn:aws:kms:eu-central-1:111122223333:key/8f7a2c51-0d3e-4b6f-9a1c-2e5d7b9f1a3c';
 
 /** No deployment has one unless it is asked for. */
 export const A_CONSOLE: NonNullable<Deployment['console']> = {
@@ -26,7 +26,10 @@ export const A_CONSOLE: NonNullable<Deployment['console']> = {
   financeGroupId: 124,
 };
 
-/** Everything set, nothing public but the two doors: an existing VPC, a GitLab inside of it, Lambda's API, keys of the customer. */
+export const CERTIFICATE =
+  'arn:aws:acm:eu-central-1:111122223333:certificate/8f7a2c51-0d3e-4b6f-9a1c-2e5d7b9f1a3c';
+
+/** Everything set, nothing public: an existing VPC, a GitLab inside of it, Lambda's API, keys of the customer. */
 export const PRIVATE: readonly Deployment[] = [
   {
     stage: 'private',
@@ -42,6 +45,12 @@ export const PRIVATE: readonly Deployment[] = [
       caParameter: '/corp/ca',
     },
     admitRoute: 'invoke',
+    edge: {
+      certificateArn: CERTIFICATE,
+      webhooksDomain: 'tollgate-hooks.corp.test',
+      allowFrom: ['10.0.0.0/8'],
+      vpcEndpointId: 'vpce-0a1b2c3d4e5f60718',
+    },
     vpc: {
       id: 'vpc-0a1b2c3d4e5f60718',
       subnetIds: ['subnet-0a1b2c3d4e5f60718', 'subnet-0b1c2d3e4f5a60718'],

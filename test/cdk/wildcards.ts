@@ -24,5 +24,6 @@ export const WILDCARDS: readonly Wildcard[] = [
     /RolloutRoleDefaultPolicy/,
     'CodeDeploy looks alarms up by a list of names.',
   ],
+  [['execute-api:Invoke'], /ProgramEdge/, 'Every path of the API that has the policy.'],
   [TRACES, /ProgramRoleDefaultPolicy/, 'Traces have no resources.'],
 ];

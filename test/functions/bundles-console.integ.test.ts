@@ -16,6 +16,7 @@ import {
   GITLAB_TOKEN,
   INSTANCE,
   type Rig,
+  throughApi,
 } from '../support/bundle-rig.ts';
 
 const SECRET = 'a client secret of these tests only';
@@ -100,6 +101,18 @@ describe('the deployed console', () => {
       scope: 'openid',
       code_challenge_method: 'S256',
     });
+  });
+
+  test('serves a domain of the settings, and sets cookies there', async () => {
+    const by = (path: string, headers: Readonly<Record<string, string>>) =>
+      hosted.invoke(throughApi(documentedUrlEvent({ path, method: 'GET', headers }))) as Promise<
+        Answer & { readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>> }
+      >;
+    const page = await by('/', { ...BROWSER, cookie: SIGNED_IN.cookies[0] ?? '' });
+    expect([page.statusCode, page.body]).toEqual([200, expect.stringContaining('href="/groups/101"')]);
+    const signIn = await by('/signin', BROWSER);
+    expect(signIn.statusCode).toBe(302);
+    expect(signIn.multiValueHeaders?.['set-cookie']?.[0]).toContain('__Host-');
   });
 
   test('asks one address that signs in too often to wait, whatever it says of itself', async () => {

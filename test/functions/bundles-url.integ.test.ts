@@ -17,6 +17,7 @@ import {
   fakeParameters,
   INSTANCE,
   type Rig,
+  throughApi,
   WEBHOOK_SECRET,
 } from '../support/bundle-rig.ts';
 import { aJobHook } from '../support/job-hook-bodies.ts';
@@ -150,6 +151,11 @@ describe('the deployed settle endpoint', () => {
     {
       guarantee: 'takes a signed delivery whose body Lambda has encoded',
       event: delivery(hook, { id: 'encoded', base64: true }),
+      outcome: 'received',
+    },
+    {
+      guarantee: 'takes a signed delivery to a domain of the settings',
+      event: throughApi(delivery(hook, { id: 'by an API' })),
       outcome: 'received',
     },
     { guarantee: 'takes a delivery only once', event: delivery(hook, { id: 'plain' }), outcome: 'repeated' },

@@ -121,6 +121,35 @@ export const bodyOf = (answer: unknown): unknown => JSON.parse((answer as { read
 
 const HOOK_GROUP = 100;
 
+/** The same call as API Gateway passes it on from a domain of the settings; bodies are always encoded. */
+export function throughApi(url: Record<string, unknown>): Record<string, unknown> {
+  const {
+    rawPath: path,
+    headers,
+    body,
+    isBase64Encoded,
+    requestContext,
+  } = url as {
+    rawPath: string;
+    headers: Readonly<Record<string, string>>;
+    body?: string;
+    isBase64Encoded: boolean;
+    requestContext: { readonly http: { readonly method: string; readonly sourceIp: string } };
+  };
+  const { method: httpMethod, sourceIp } = requestContext.http;
+  return {
+    ...{ resource: '/{proxy+}', path, httpMethod, headers, isBase64Encoded: true },
+    multiValueHeaders: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    ...{ queryStringParameters: null, multiValueQueryStringParameters: null, stageVariables: null },
+    pathParameters: { proxy: path.slice(1) },
+    requestContext: {
+      ...{ httpMethod, path, stage: 'live', protocol: 'HTTP/1.1', domainName: 'budget.example.com' },
+      ...{ identity: { sourceIp }, resourcePath: '/{proxy+}', requestId: 'b1c2', apiId: 'a1b2' },
+    },
+    body: body === undefined || isBase64Encoded ? (body ?? null) : Buffer.from(body).toString('base64'),
+  };
+}
+
 export function delivery(
   body: string,
   {
@@ -129,7 +158,7 @@ export function delivery(
     sentAt: at = new Date(),
     base64 = false,
   }: { readonly id: string; readonly secret?: string; readonly sentAt?: Date; readonly base64?: boolean },
-): unknown {
+): Record<string, unknown> {
   return documentedUrlEvent({
     path: groupHookUrl(names.WEBHOOK_PATH, HOOK_GROUP),
     headers: {

@@ -16,16 +16,17 @@ Writes are those that the real program was counted to make of sample jobs. It ca
     relays: orElse(text('<number>', '1 to 4', whole(1, 4)), 2),
     console: text('<visits>', 'with the console: visits a month (default: without)', whole(0, 1_000_000)),
     watchdog: toggle("with the watchdog and the relays' heartbeats"),
+    edge: toggle('with domains of your own for webhooks and console'),
     nat: orElse(text('<number>', 'NAT gateways rather than public addresses', whole(0, 6)), 0),
     region: orElse(choice('<region>', 'with prices in scripts/cli/cost/prices.ts: ', REGIONS), 'us-east-1'),
   },
   examples: ['tollgate cost --jobs-per-month 300000 --batch 5 --console 400 --region eu-central-1'],
   exits: { 1: 'failed' },
   run: async ({ flags }, io) => {
-    const { 'jobs-per-month': jobsPerMonth, relays, batch, counters, region, watchdog } = flags;
+    const { 'jobs-per-month': jobsPerMonth, relays, batch, counters, region, watchdog, edge } = flags;
     const expected = expectedBatches(jobsPerMonth, relays);
     const answer = estimate({
-      ...{ jobsPerMonth, relays, counters, region, watchdog },
+      ...{ jobsPerMonth, relays, counters, region, watchdog, edge },
       batch: batch ?? expected.batch,
       rollupBatch: Math.max(batch ?? 1, expected.rollupBatch),
       visits: flags.console,

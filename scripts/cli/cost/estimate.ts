@@ -14,6 +14,8 @@ export interface CostInput {
   readonly watchdog: boolean;
   readonly visits: number | undefined;
   readonly natGateways: number;
+  /** Webhooks and console come by an API, on domains of the settings. */
+  readonly edge: boolean;
 }
 
 type CostPart = 'always' | 'busy' | 'console' | 'admission' | 'usage' | 'kept';
@@ -183,18 +185,19 @@ function busyQuantities(question: CostInput): readonly Quantity[] {
   ];
 }
 
-function visitQuantities({ visits = 0 }: CostInput): readonly Quantity[] {
+function visitQuantities({ visits = 0, edge }: CostInput): readonly Quantity[] {
   return [
     ['Console, reads', visits * VISIT.reads, 'readUnit'],
     ['Console, writes', visits * VISIT.writes, 'writeUnit'],
     ['Console, requests', visits * VISIT.requests, 'lambdaRequest'],
     ['Console, duration', visits * gbSeconds(VISIT), 'lambdaDuration'],
+    ['Console, calls of its API', edge ? visits * VISIT.requests : 0, 'apiCall'],
     ['Console, data out', visits * VISIT.gb, 'dataOut'],
   ];
 }
 
 function jobQuantities(question: CostInput) {
-  const { batch, rollupBatch, counters, natGateways } = question;
+  const { batch, rollupBatch, counters, natGateways, edge } = question;
   const deciding = { admit: 1 / batch, settle: WEBHOOKS_PER_JOB, 'settle-stream': 1 / batch };
   const rollups = 2 / rollupBatch;
   const duration = (calls: Partial<Record<keyof typeof PER_CALL, number>>): number =>
@@ -223,6 +226,7 @@ function jobQuantities(question: CostInput) {
     ['Due index, writes', MEASURED.dueIndex, 'writeUnit'],
     ['Webhook inbox, writes', INBOX.writes, 'writeUnit'],
     ['Admission, reads', MEASURED.ledgerReads + READS_PER_BATCH / batch, 'readUnit'],
+    ['Webhooks, calls of their API', edge ? WEBHOOKS_PER_JOB : 0, 'apiCall'],
     ['Lambda, requests', requests, 'lambdaRequest'],
     ['Lambda, duration', duration(deciding), 'lambdaDuration'],
     ['Logs ingested', decisionGb + callsGb, 'logIngestion'],

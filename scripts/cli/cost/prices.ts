@@ -28,6 +28,7 @@ const US_EAST_1 = {
   tableBackup: price(0.2, 1, 'GB-month', 'dynamodb/pricing/on-demand/'),
   lambdaRequest: price(0.2, MILLION, 'requests', 'lambda/pricing/'),
   lambdaDuration: price(13.3334, MILLION, 'GB-s', 'lambda/pricing/'),
+  apiCall: price(3.5, MILLION, 'calls', 'api-gateway/pricing/'),
   objectWrite: price(5, MILLION, 'requests', 's3/pricing/'),
   dataOut: price(0.09, 1, 'GB', 'ec2/pricing/on-demand/'),
   metric: price(0.3, 1, 'metrics', 'cloudwatch/pricing/'),
@@ -64,7 +65,14 @@ export const PRICES = {
   'eu-central-1': listedOtherwise({
     ...{ fargateCpu: 0.03725, fargateMemory: 0.00409 },
     ...{ writeUnit: 0.7625, readUnit: 0.1525, tableStorage: 0.306, tableBackup: 0.2448 },
-    ...{ logIngestion: 0.63, logStorage: 0.0324, natHour: 0.052, natData: 0.052, objectWrite: 5.4 },
+    ...{
+      logIngestion: 0.63,
+      logStorage: 0.0324,
+      natHour: 0.052,
+      natData: 0.052,
+      objectWrite: 5.4,
+      apiCall: 3.7,
+    },
   }),
 } as const satisfies Readonly<Record<string, Prices>>;
 

@@ -14,7 +14,7 @@ import { measureJob } from './job-units.ts';
 
 const question: CostInput = {
   ...{ jobsPerMonth: 1_000_000, batch: 5, rollupBatch: 5, counters: 3, region: 'us-east-1', relays: 2 },
-  ...{ watchdog: false, visits: undefined, natGateways: 0 },
+  ...{ watchdog: false, visits: undefined, natGateways: 0, edge: false },
 };
 const alone = { ...question, ...expectedBatches(1_000_000, 2) };
 
