@@ -29,18 +29,13 @@ test('a month with every trouble ends with the books at the truth', async () => 
 });
 
 const MONTHS = FULL ? 25 : 2;
-/**
- * An open difference, on any number of jobs: the rulebook counts three seconds that two jobs waited before their relay received
- * the answer; the product does not. No charge differs.
- */
-const OPEN_SEED = 19;
 
 test('in any month nothing is held after the last sweep and every run is charged exactly once', {
   timeout: 600_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.integer({ min: 0, max: 0xffff_ffff }).filter((seed) => seed !== OPEN_SEED),
+      fc.integer({ min: 0, max: 0xffff_ffff }),
       fc.integer({ min: 50, max: 400 }),
       fc.constantFrom('history' as const, 'default' as const),
       async (seed, jobs, estimate) => {
@@ -48,6 +43,7 @@ test('in any month nothing is held after the last sweep and every run is charged
         expect(month.problems).toEqual([]);
       },
     ),
-    { numRuns: MONTHS },
+    // The first month that fails is reported: a smaller seed is no simpler month, and each takes two seconds.
+    { numRuns: MONTHS, endOnFailure: true },
   );
 });

@@ -213,14 +213,13 @@ export class Relays {
   }
 
   #newRelay(relay: number): Relay {
-    return new Relay(this.#world, (jobs, terms, leftMs) => this.#hold(relay, relay, jobs, terms, leftMs));
+    return new Relay(this.#world, (jobs, terms, leftMs) => this.#hold(relay, jobs, terms, leftMs));
   }
 
   #relayAt = (relay: number): Relay => (relay === 0 ? this.#relays[0] : this.#relays[1]);
 
   async #hold(
     relay: number,
-    by: number,
     jobs: readonly TrueJob[],
     terms: WaitingTerms,
     leftMs: number,
@@ -228,7 +227,7 @@ export class Relays {
     const world = this.#world;
     const askedAtMs = world.clock.nowMs();
     const turnOf = (jobId: number) => this.#waits.turnOf(relay, jobId, terms);
-    const process = world.process(by === 0 ? 'admit 0' : 'admit 1');
+    const process = world.process(relay === 0 ? 'admit 0' : 'admit 1');
     const { outcomes, predictions } = await world.admit(process, jobs, { leftMs, terms, turnOf });
     for (const [index, job] of jobs.entries()) {
       const [outcome, expected] = [outcomes[index], predictions[index]];
@@ -262,18 +261,18 @@ export class Relays {
   /** Its function goes on and its answers are lost; the router asks the other relay about all its jobs. */
   async #dieWith(relay: number, questions: readonly Question[]): Promise<readonly RelayAnswer[]> {
     const { clock } = this.#world;
-    const waited = this.#relayAt(relay).die();
-    this.#waits.gone(relay);
+    const dying = this.#relayAt(relay);
+    const waited = dying.die();
     this.#relays[relay] = this.#newRelay(relay);
     this.counts.askedTwice += questions.length + waited.length;
     const jobs = questions.map(({ job }) => job);
-    const terms = this.#relayAt(1 - relay).terms(jobs);
-    const unheard = this.#hold(1 - relay, relay, jobs, terms, CALL_MS_MAX);
+    const unheard = this.#hold(relay, jobs, dying.terms(jobs), CALL_MS_MAX);
     if (relay === 0) {
       await unheard;
       clock.advanceTo(clock.nowMs() + NOTICED_MS);
     }
     const [first, answers] = await Promise.all([unheard, this.#askAt(1 - relay, questions)]);
+    this.#waits.gone(relay);
     const second = new Map(answers.map(({ question, outcome }) => [question.job, outcome.outcome]));
     this.counts.answeredTwoWays += jobs.filter((job, index) => {
       const outcome = first[index]?.outcome;

@@ -15,8 +15,8 @@ export interface ExpectedWaiter {
 
 const PASSES_MAX = 8;
 const LAST_REQUEST_MS = 1_000;
-/** The relay asks about each wait queue every two seconds at least, and a call takes its time. */
-const IDLE_ROOM_MS = 4_000;
+/** The relay pauses for a second between requests about a wait queue, and a call takes two at most. */
+const IDLE_ROOM_MS = 3_000;
 
 export class WaitingJobs {
   readonly #timeoutMs: number;
