@@ -63,9 +63,10 @@ export class Tollgate extends Construct {
 
   constructor(scope: Construct, id: string, props: TollgateProps) {
     super(scope, id);
-    const { rules = 'policies', bundlesPath = withRules(resolve(rules)), ...deployment } = props;
+    const { rules = 'policies', bundlesPath: given, ...deployment } = props;
     for (const [flag, value] of Object.entries(FLAGS)) this.node.setContext(flag, value);
     const settings = readDeployment(deployment, `construct "${this.node.path}"`);
+    const bundlesPath = given ?? withRules(resolve(rules));
     const { stage, account, region } = settings;
     const named = (at: 0 | 1 | 2) => ({
       ...{ settings, bundlesPath, stackName: stackNames(stage)[at] },
@@ -101,6 +102,7 @@ function withRules(folder: string): string {
   // The CDK has its own copies of assets.
   process.once('exit', () => rmSync(bundles, { recursive: true, force: true }));
   cpSync(BUNDLES, bundles, { recursive: true });
-  for (const program of readdirSync(bundles)) writeFileSync(join(bundles, program, 'rules.json'), text);
+  for (const entry of readdirSync(bundles, { withFileTypes: true }))
+    if (entry.isDirectory()) writeFileSync(join(bundles, entry.name, 'rules.json'), text);
   return bundles;
 }

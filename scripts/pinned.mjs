@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import './ensure-installed.mjs';
 import { pinnedNode } from './install/pinned-node.mjs';
 
@@ -56,7 +56,8 @@ export async function runPinned(program, args) {
   if (realpathSync(node) !== realpathSync(process.execPath)) return runBeside(node, path, args);
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   process.argv = [process.execPath, path, ...args];
-  await import(pathToFileURL(path).href);
+  // As if Node had been started with it: `import.meta.main` is true there.
+  module.runMain(path);
 }
 
 const [, self, program, ...args] = process.argv;

@@ -172,6 +172,6 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (import.meta.main) {
   await runProgram(() => main(process.argv.slice(2)), 'scripts/build/bundle.ts');
 }

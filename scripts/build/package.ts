@@ -22,11 +22,11 @@ import { runProgram } from '../terminal/program.ts';
 import { bundlePrograms, OPTIONS } from './bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const { release, version, license, devDependencies } = packageJson;
+const { release, license, devDependencies } = packageJson;
 
 export const PACKAGES = { cli: packageCli, cdk: packageConstruct } as const;
 
-async function packageCli(folder: string): Promise<void> {
+async function packageCli(folder: string, version = packageJson.version): Promise<void> {
   const metafile = await bundleInto(folder, {
     jsx: 'automatic',
     jsxImportSource: 'hono/jsx',
@@ -38,13 +38,13 @@ async function packageCli(folder: string): Promise<void> {
   });
   copyFileSync(`${root}relay/wire/default.binpb`, join(folder, 'lib/default.binpb'));
   describe(folder, 'cli', [metafile], {
-    ...{ description: `Command line. ${packageJson.description}`, type: 'module' },
+    ...{ version, description: `Command line. ${packageJson.description}`, type: 'module' },
     ...{ bin: { tollgate: 'lib/tollgate.mjs' }, files: ['lib', 'LICENSES.txt'] },
   });
 }
 
 /** As in the repository: the construct finds bundles and runbook at the same places. */
-async function packageConstruct(folder: string): Promise<void> {
+async function packageConstruct(folder: string, version = packageJson.version): Promise<void> {
   const metafile = await bundleInto(folder, {
     format: 'cjs',
     external: ['aws-cdk-lib', 'constructs'],
@@ -53,11 +53,11 @@ async function packageConstruct(folder: string): Promise<void> {
     define: { 'import.meta.url': '__url' },
     banner: { js: 'const __url=require("node:url").pathToFileURL(__filename).href;' },
   });
-  const programs = await bundlePrograms(join(folder, 'dist'));
+  const programs = await bundlePrograms(join(folder, 'dist'), { sbom: true });
   copyFileSync(`${root}cdk/RUNBOOK.md`, join(folder, 'cdk/RUNBOOK.md'));
   declareTypes(join(folder, 'cdk'));
   describe(folder, 'cdk', [metafile, ...programs.map((each) => each.metafile)], {
-    ...{ description: `CDK construct. ${packageJson.description}` },
+    ...{ version, description: `CDK construct. ${packageJson.description}` },
     ...{ main: 'cdk/tollgate.js', types: 'cdk/tollgate.d.ts', files: ['cdk', 'dist', 'LICENSES.txt'] },
     peerDependencies: {
       'aws-cdk-lib': `^${devDependencies['aws-cdk-lib']}`,
@@ -116,7 +116,7 @@ function describe(
   manifest: object,
 ): void {
   const text = JSON.stringify(
-    { name: release[name], version, license, engines: { node: '>=20' }, ...manifest },
+    { name: release[name], license, engines: { node: '>=20' }, ...manifest },
     null,
     2,
   );
@@ -149,7 +149,7 @@ function licensesOf(bundles: readonly Metafile[]): string {
     .join(`\n\n${'-'.repeat(80)}\n\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (import.meta.main) {
   const main = async (): Promise<number> => {
     const { positionals } = parseArgs({ allowPositionals: true });
     for (const [name, make] of Object.entries(PACKAGES)) {

@@ -73,4 +73,4 @@ export function capacityPage(page: string, outcomes: readonly LoadOutcome[]): st
   return page.replace(/(\| ---.*\n)(\|.*\n)*/, `$1${rows.join('')}`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await runProgram(main, 'npm run capacity -- --help');
+if (import.meta.main) await runProgram(main, 'npm run capacity -- --help');

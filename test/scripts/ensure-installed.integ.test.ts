@@ -42,7 +42,10 @@ beforeEach(() => {
     cpSync(join(SCRIPTS, each), join(clone, 'scripts', each), { recursive: true });
   lock('1.0.0');
   writeFileSync(join(clone, 'npm.cjs'), NPM);
-  writeFileSync(join(clone, 'program.mjs'), 'console.log(process.argv.slice(2).join());');
+  writeFileSync(
+    join(clone, 'program.mjs'),
+    'if (import.meta.main) console.log(process.argv.slice(2).join());',
+  );
 });
 afterEach(() => rmSync(clone, { recursive: true, force: true }));
 
@@ -168,7 +171,7 @@ test('an install that fails stops the command, with npm’s exit code and what t
   expect(existsSync(join(clone, '.tollgate/install.lock'))).toBe(false);
 });
 
-test('a program is started only after its packages are there, with its arguments', async () => {
+test('a program is started as the main one, after its packages are there, with its arguments', async () => {
   const { said, ended } = running('scripts/pinned.mjs', ['program.mjs', 'one', 'two']);
   void said('');
   expect(await ended).toMatchObject({ status: 0, stdout: 'one,two\n' });

@@ -18,17 +18,14 @@ const clone = fileURLToPath(new URL('../../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'));
 const empty = join(folder, 'empty');
 const bin = join(empty, 'node_modules/.bin/tollgate');
-const tarballs: string[] = [];
 const npm = (...args: string[]) => execFileSync('npm', [...args, '--silent'], { cwd: empty });
 
 beforeAll(async () => {
   mkdirSync(empty);
-  for (const name of ['one', 'other']) {
-    const built = join(folder, name);
-    await PACKAGES.cli(built);
-    tarballs.push(join(built, `${npm('pack', built, '--pack-destination', built)}`.trim()));
-  }
-  npm('install', '--offline', '--no-audit', '--no-fund', '--prefix', empty, tarballs[0] ?? '');
+  const built = join(folder, 'built');
+  await PACKAGES.cli(built);
+  const tarball = `${npm('pack', built, '--pack-destination', folder)}`.trim();
+  npm('install', '--offline', '--no-audit', '--no-fund', '--prefix', empty, join(folder, tarball));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -64,9 +61,7 @@ async function tollgate(
 
 const documents = ['policy', 'limits', 'directory'].map((name) => `--${name}=${clone}policies/${name}.yaml`);
 
-test('equal sources make equal tarballs, of the name that the release has, without a dependency', () => {
-  const [one, other] = tarballs.map((file) => readFileSync(file));
-  expect(other?.equals(one ?? Buffer.alloc(0))).toBe(true);
+test('it has the name of the release, and no dependency', () => {
   const installed = join(empty, 'node_modules', release.cli);
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({ name: release.cli, version, license: 'MIT' });
