@@ -91,7 +91,7 @@ test.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED'])(
     const done = [`unprotect ${FUNCTIONS}`, `DeleteStack ${FUNCTIONS}`, 'pause'];
     expect(found).toMatchObject({ goesOn: true, done });
     expect(found.told.split('\n')).toEqual([
-      `${FUNCTIONS} (${status}) is left from a first deployment that failed; it is deleted and created again. It had failed: Alarms: Invalid metric`,
+      `${FUNCTIONS} (${status}) was never made; it is deleted and created again. It had failed: Alarms: Invalid metric`,
       expect.stringContaining('waiting for its end'),
       `prod: goes on at ${FUNCTIONS}`,
     ]);
@@ -104,7 +104,7 @@ test('a state stack that was never made is replaced, too: nothing is in its tabl
 });
 
 test.each([
-  [['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'], ['pause'], /perhaps by another deployment; waiting/],
+  [['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'], ['pause'], /is being changed; waiting/],
   [['ROLLBACK_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'GONE'], ['pause', 'unprotect', 'DeleteStack'], /deleted/],
   [['UPDATE_ROLLBACK_COMPLETE'], [], /went back after a failed update/],
   [
@@ -112,7 +112,6 @@ test.each([
     ['RollbackStack', 'ContinueUpdateRollback', 'pause'],
     /went back after a failed update/,
   ],
-  [['DELETE_FAILED', 'GONE'], ['unprotect', 'DeleteStack'], /trying again/],
   [['REVIEW_IN_PROGRESS'], [], /goes on at/],
 ])('a stack that is %s is brought back without a hand', async (states, done, says) => {
   const stacks = { [STATE]: ['CREATE_COMPLETE'], [FUNCTIONS]: states, [RELAYS]: ['CREATE_COMPLETE'] };
@@ -128,14 +127,9 @@ test.each([
     [`ContinueUpdateRollback ${FUNCTIONS}`],
     /aws cloudformation continue-update-rollback --stack-name Tollgate-prod-Functions --resources-to-skip/,
   ],
-  [
-    FUNCTIONS,
-    'DELETE_FAILED',
-    [`unprotect ${FUNCTIONS}`, `DeleteStack ${FUNCTIONS}`],
-    /aws cloudformation delete-stack --stack-name Tollgate-prod-Functions/,
-  ],
-  [STATE, 'DELETE_FAILED', [], /its table is kept, and the next deployment begins with an empty one/],
-  [FUNCTIONS, 'IMPORT_ROLLBACK_FAILED', [], /then import again/],
+  [FUNCTIONS, 'CREATE_FAILED', [`unprotect ${FUNCTIONS}`, `DeleteStack ${FUNCTIONS}`], /delete-stack/],
+  [RELAYS, 'DELETE_FAILED', [], /npm run destroy/],
+  [FUNCTIONS, 'IMPORT_ROLLBACK_FAILED', [], /then: import again/],
   [FUNCTIONS, 'UPDATE_IN_PROGRESS', ['pause'], /describe-stack-events --stack-name Tollgate-prod-Functions/],
 ])('%s that stays %s is left to a person, with the command', async (stack, status, done, says) => {
   const found = await looked({ stacks: { [stack]: [status] } });
