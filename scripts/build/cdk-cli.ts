@@ -16,11 +16,17 @@ interface CdkOptions {
 export type CdkRun = Awaited<ReturnType<typeof runCdk>>;
 
 /** On this Node, in `cdk/`. */
-export async function runCdk(args: readonly string[], options: CdkOptions) {
-  const child = spawn(process.execPath, [CLI, ...args], {
+export const runCdk = (args: readonly string[], options: CdkOptions) =>
+  startNode([CLI, ...args], options).ended;
+
+/** `kill` also ends all that the program started. */
+export function startNode(args: readonly string[], options: CdkOptions) {
+  const child = spawn(process.execPath, args, {
     cwd: `${root}cdk`,
     env: options.env,
     stdio: options.inherit === true ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    // A terminal ends its own group, and only that may ask.
+    detached: options.inherit !== true,
     timeout: options.timeoutMs ?? CDK_MS_MAX,
   });
   let text = '';
@@ -29,9 +35,9 @@ export async function runCdk(args: readonly string[], options: CdkOptions) {
       text += part;
     });
   }
-  const code = await new Promise<number>((resolve, reject) => {
+  const ended = new Promise<{ readonly code: number; readonly text: string }>((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (exitCode) => resolve(exitCode ?? 1));
+    child.on('close', (exitCode) => resolve({ code: exitCode ?? 1, text }));
   });
-  return { code, text };
+  return { ended, said: () => text, kill: () => process.kill(-(child.pid ?? 0), 'SIGKILL') };
 }

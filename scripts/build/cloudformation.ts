@@ -2,9 +2,12 @@ import { type CredentialsProvider, signedFetch } from '../../relay/aws/signed-fe
 
 const TIMEOUT_MS = 15_000;
 
+/** They take a stack as their only parameter. */
+export type StackAction = 'ContinueUpdateRollback' | 'DeleteStack' | 'RollbackStack';
+
 export type CloudFormation = ReturnType<typeof cloudFormation>;
 
-/** CloudFormation's API; its SDK client would be a package for two calls. @param signed - a `fetch` that signs */
+/** CloudFormation's API; its SDK client would be a package for a few calls. @param signed - a `fetch` that signs */
 export function cloudFormation(endpoint: string, signed: ReturnType<typeof signedFetch<Response>>) {
   /** @returns the answer's XML; undefined: there is no such stack. @throws {Error} with CloudFormation's own words. */
   async function call(action: string, parameters: Readonly<Record<string, string>>) {
@@ -30,6 +33,27 @@ export function cloudFormation(endpoint: string, signed: ReturnType<typeof signe
     async protect(StackName: string, isProtected: boolean): Promise<boolean> {
       const parameters = { StackName, EnableTerminationProtection: String(isProtected) };
       return (await call('UpdateTerminationProtection', parameters)) !== undefined;
+    },
+    async act(action: StackAction, StackName: string): Promise<void> {
+      await call(action, { StackName });
+    },
+    /** Returns the first failure of the last creation, update or deletion. */
+    async whyFailed(StackName: string): Promise<string | undefined> {
+      let [why, NextToken]: (string | undefined)[] = [];
+      do {
+        const text = await call('DescribeStackEvents', { StackName, ...(NextToken && { NextToken }) });
+        // The newest event comes first.
+        for (const [event] of text?.matchAll(/<member>.*?<\/member>/gs) ?? []) {
+          const read = (name: string) => new RegExp(`<${name}>([^<]*)</`).exec(event)?.[1] ?? '';
+          const status = read('ResourceStatus');
+          const isOfStack = read('ResourceType') === 'AWS::CloudFormation::Stack';
+          if (isOfStack && /^(?:CREATE|UPDATE|DELETE)_IN_PROGRESS$/.test(status)) return why;
+          if (!isOfStack && status.endsWith('_FAILED'))
+            why = `${read('LogicalResourceId')}: ${read('ResourceStatusReason')}`;
+        }
+        NextToken = /<NextToken>([^<]*)</.exec(text ?? '')?.[1];
+      } while (NextToken !== undefined);
+      return why;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** `npm run deploy`: looks at what would make a deployment fail, or has failed the last one, then `cdk deploy --all` with the same arguments. */
+/** `npm run deploy`: looks at what would make a deployment fail, mends what the last one left, then `cdk deploy --all` with the same arguments. */
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { functionName } from '../../cdk/constructs/names.ts';
 import { concurrencyOf, programRows } from '../../cdk/constructs/program-rows.ts';
@@ -6,36 +6,23 @@ import { type Settings, stackNames } from '../../cdk/settings/deployment.ts';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
 import { regionMistakes } from '../../cdk/settings/region-checks.ts';
 import { deployments } from '../../cdk/tollgate.config.ts';
+import { systemClock } from '../../functions/core/environment/environment.ts';
 import { isRecord } from '../../policies/document/reading.ts';
 import { signedFetch } from '../../relay/aws/signed-fetch.ts';
 import { runCdk } from './cdk-cli.ts';
-import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
+import { openCloudFormation } from './cloudformation.ts';
+import { type MendDeps, mendStack } from './mend-stack.ts';
 
-interface PreflightDeps extends CloudFormation {
+interface PreflightDeps extends MendDeps {
   /** The region of the deployment, also if the settings do not name it. */
   readonly region: string;
   readonly missingParameters: (names: readonly string[]) => Promise<readonly string[]>;
   /** Concurrency that the account may still reserve, and that functions of these names reserve now. */
   readonly unreservedConcurrency: () => Promise<number>;
   readonly reservedNow: (functions: readonly string[]) => Promise<number>;
-  readonly tell: (text: string) => void;
 }
 
-/** A creation that was undone: the stack has a name and nothing in it. */
-const NEVER_MADE = /^(?:ROLLBACK_COMPLETE|ROLLBACK_FAILED|CREATE_FAILED)$/;
-
-const EVENTS = '"aws cloudformation describe-stack-events --stack-name STACK"';
-/** States in which CloudFormation takes no update. */
-const STUCK: Readonly<Record<string, string>> = {
-  UPDATE_ROLLBACK_FAILED: 'could not go back: aws cloudformation continue-update-rollback --stack-name STACK',
-  UPDATE_FAILED: 'was left half updated: aws cloudformation rollback-stack --stack-name STACK',
-  DELETE_FAILED: `could not be deleted; remove what ${EVENTS} names, then: aws cloudformation delete-stack --stack-name STACK`,
-  IMPORT_ROLLBACK_FAILED: `could not undo an import; mend what ${EVENTS} names, then import again`,
-};
-/** `cdk deploy` executes a change set that is under REVIEW_IN_PROGRESS. */
-const CHANGING = /^(?!REVIEW_).*_IN_PROGRESS$/;
-
-/** Returns whether to go on. It lifts the protection of a stack whose creation failed. A check that cannot run stops nothing. */
+/** Returns whether to go on, with stacks that take an update. A check that cannot run stops nothing. */
 export async function preflight(settings: Settings, deps: PreflightDeps): Promise<boolean> {
   const { stage } = settings;
   const ifSeen = <T>(what: string, seen: Promise<T>): Promise<T | undefined> =>
@@ -44,17 +31,6 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
       return undefined;
     });
   const problems = regionMistakes(settings, deps.region).map(([setting, remedy]) => `${setting}: ${remedy}`);
-  for (const stack of stackNames(stage)) {
-    const status = (await ifSeen(stack, deps.status(stack))) ?? '';
-    if (NEVER_MADE.test(status)) {
-      await deps.protect(stack, false);
-      deps.tell(
-        `${stack} is left from a first deployment that failed (${status}): it is deleted and created again.`,
-      );
-    }
-    const remedy = CHANGING.test(status) ? 'is being changed; wait for its end' : STUCK[status];
-    if (remedy !== undefined) problems.push(`${stack} (${status}) ${remedy.replaceAll('STACK', stack)}`);
-  }
   const missing = await ifSeen('Parameters in SSM', deps.missingParameters(listSecrets(settings)));
   if (missing !== undefined && missing.length > 0)
     problems.push(
@@ -71,9 +47,20 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
     problems.push(
       `Lambda may run ${unreserved} concurrent functions here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
     );
+  // Nothing is changed before all else is right.
+  const stacks = problems.length > 0 ? [] : stackNames(stage);
+  const undone: string[] = [];
+  for (const stack of stacks) {
+    const { status = '', problem } = (await ifSeen(stack, mendStack(stack, deps))) ?? {};
+    if (problem !== undefined) problems.push(problem);
+    if (!DONE.test(status)) undone.push(stack);
+  }
+  if (undone.length > 0 && undone.length < stacks.length) deps.tell(`${stage}: goes on at ${undone[0]}`);
   for (const problem of problems) deps.tell(`${stage}: ${problem}`);
   return problems.length === 0;
 }
+
+const DONE = /^(?:CREATE|UPDATE|IMPORT|IMPORT_ROLLBACK)_COMPLETE$/;
 
 function listSecrets({ gitlab, parameters, watchdog, console }: Settings): readonly string[] {
   const { webhookTokens, webhookSecrets, hookToken, chatWebhooks, approvalKey, proxyCredentials } =
@@ -111,6 +98,7 @@ function contextIn(args: readonly string[]): Readonly<Record<string, string>> {
 
 const { env } = process;
 const TIMEOUT_MS = 15_000;
+const PAUSE_MS = 5_000;
 
 async function main(args: readonly string[]): Promise<number> {
   const chosen = readDeployments(deployments, contextIn(args));
@@ -118,7 +106,9 @@ async function main(args: readonly string[]): Promise<number> {
     const deps = await openPreflight(settings);
     if (deps !== undefined && !(await preflight(settings, deps))) return 1;
   }
-  return (await runCdk(['deploy', '--all', ...args], { env, inherit: true })).code;
+  const { code } = await runCdk(['deploy', '--all', ...args], { env, inherit: true });
+  if (code !== 0) console.log('Mend what failed and run "npm run deploy" again: it goes on there.');
+  return code;
 }
 
 /** Uses the credentials that the SDK finds; undefined where it knows no region, which the CDK then says better. */
@@ -158,6 +148,7 @@ async function openPreflight({ region: settingsRegion }: Settings): Promise<Pref
       );
       return found.reduce((sum, each) => sum + (Number(each.ReservedConcurrentExecutions) || 0), 0);
     },
+    pause: () => systemClock.sleep(PAUSE_MS),
     tell: (text) => console.log(text),
   };
 }

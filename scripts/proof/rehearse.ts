@@ -17,8 +17,9 @@ const BUNDLE_MS_MAX = 180_000;
 
 const HELP = `npm run rehearse
 
-Deploys Tollgate to an AWS emulator on this machine (moto, in .tollgate/venv, installed once from PyPI) with the real CDK
-command line: bootstrap, deploy, update, destroy. In between the deployed names are used: parameters, the table, the
+Deploys Tollgate to an AWS emulator on this machine (moto, in .tollgate/venv, installed once from PyPI) with the real
+commands: bootstrap, deploy, update, destroy. Deploy and update fail at each of their steps once, and are only run again.
+In between the deployed names are used: parameters, the table, the
 functions' own code and environment, the relay's bundle before a job router with other field numbers than the placeholder's,
 the console's sign-in.
 The emulator checks no rights, calls no function by a URL, stream or schedule, starts no container, and measures nothing.

@@ -11,7 +11,8 @@ import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
 import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { ENV_GITLAB_INSTANCE, INBOX_SK, SK } from '../../../functions/names.ts';
-import { runCdk } from '../../build/cdk-cli.ts';
+import { type CdkRun, runCdk, startNode } from '../../build/cdk-cli.ts';
+import { cloudFormation } from '../../build/cloudformation.ts';
 import type { Emulator } from './emulator.ts';
 import { type HostedBundle, hostBundle } from './hosted-bundle.ts';
 
@@ -33,6 +34,7 @@ const SETTINGS = [
 const CALL_MS_MAX = 15_000;
 const CDK_MS_MAX = 240_000;
 const COMMAND_MS_MAX = 60_000;
+const DEPLOY = fileURLToPath(new URL('../../build/deploy.ts', import.meta.url));
 const CLI = fileURLToPath(new URL('../../tollgate.mjs', import.meta.url));
 
 type Texts = Readonly<Record<string, string>>;
@@ -80,17 +82,25 @@ export function deploymentAt(emulator: Emulator, folder: string, descriptors: st
 
   const cdkOut = join(folder, 'cdk.out');
   const outputsFile = join(folder, 'outputs.json');
+  const settings = [...SETTINGS, `gitlab.descriptors=${descriptors}`].flatMap((each) => ['-c', each]);
   const cdk = (...args: readonly string[]) => {
-    const settings = [...SETTINGS, `gitlab.descriptors=${descriptors}`].flatMap((each) => ['-c', each]);
     const from = args[0] === 'destroy' ? ['--app', cdkOut] : [...settings, '--output', cdkOut];
     return runCdk([...args, ...from], { env: awsEnv, timeoutMs: CDK_MS_MAX });
   };
-  async function cdkMust(...args: readonly string[]): Promise<void> {
-    const { code, text } = await cdk(...args);
+  function mustEnd(what: string, { code, text }: CdkRun) {
     const crashes = emulator.crashes();
     const tail = text.trim().split('\n').slice(-15);
     if (code !== 0 || crashes.length > 0)
-      throw new Error(`cdk ${args.join(' ')} ended with ${code}\n${[...tail, ...crashes].join('\n')}`);
+      throw new Error(`${what} ended with ${code}\n${[...tail, ...crashes].join('\n')}`);
+  }
+  let synthesized: string | undefined;
+  /** Runs the part of `npm run deploy` that follows the bundling. The templates of the same settings are made once. */
+  function startDeploy(...args: readonly string[]) {
+    const from = synthesized === args.join(' ') ? '--app' : '--output';
+    synthesized = args.join(' ');
+    const options = ['--require-approval', 'never', '--outputs-file', outputsFile, from, cdkOut];
+    const command = [DEPLOY, ...options, ...settings, ...args];
+    return startNode(command, { env: awsEnv, timeoutMs: CDK_MS_MAX });
   }
   const output = (stack: string, name: string): string =>
     readJson<Readonly<Record<string, Texts>>>(outputsFile)[stack]?.[name] ?? '';
@@ -153,18 +163,10 @@ export function deploymentAt(emulator: Emulator, folder: string, descriptors: st
   }
 
   return {
-    ...{ folder, descriptors, endpoint, awsEnv, dynamo, fetchFor, cdk, output, tableName, withDeployed },
-    bootstrap: () => cdkMust('bootstrap', `aws://${ACCOUNT}/${REGION}`),
-    deploy: (...settings: readonly string[]) =>
-      cdkMust(
-        ...['deploy', '--all', '--method=direct', '--require-approval', 'never'],
-        ...['--outputs-file', outputsFile, ...settings],
-      ),
-    async stackExists(stack: string): Promise<boolean> {
-      const body = new URLSearchParams({ Action: 'DescribeStacks', Version: '2010-05-15', StackName: stack });
-      const response = await call('cloudformation', '/', { method: 'POST', body });
-      return response.ok && !(await response.text()).includes('DELETE_COMPLETE');
-    },
+    ...{ folder, descriptors, awsEnv, endpoint, dynamo, cdk, output, tableName, withDeployed, startDeploy },
+    ...{ inject: emulator.inject, stacks: cloudFormation(endpoint, fetchFor('cloudformation')) },
+    bootstrap: async () => mustEnd('cdk bootstrap', await cdk('bootstrap', `aws://${ACCOUNT}/${REGION}`)),
+    deploy: async (...args: readonly string[]) => mustEnd('npm run deploy', await startDeploy(...args).ended),
     putParameter: (Name: string, Value: string, Type: 'String' | 'SecureString') =>
       ssm.send(new PutParameterCommand({ Name, Value, Type, Overwrite: true })),
     relaysWanted: async () => (await relayService()).desiredCount,

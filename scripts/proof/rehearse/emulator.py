@@ -1,13 +1,12 @@
 """A moto server that does what the rehearsal needs and moto leaves out.
 
-Usage: emulator.py PORT; it ends when its stdin is closed.
+Usage: emulator.py PORT; it ends when its stdin is closed. stacks.py says what may stand in it.
 
 Added here, as CloudFormation does it:
 - a protected stack is not deleted, and the protection can be changed;
 - AWS::Lambda::Url, so that its address can be an output, and AWS::Lambda::Alias;
 - Fn::Cidr, Fn::GetAZs of a reference, and Fn::GetStackOutput;
 - tags of keys, as templates write them;
-- parameters that an update takes over although only their default was given before;
 - route tables go with their stack;
 - one request at a time: moto reads in one thread what another changes, and breaks;
 - what is written to a table is no event for a function: moto would start Docker for each write, and fails on binary values.
@@ -32,6 +31,8 @@ from moto.ec2.models import ec2_backends
 from moto.ec2.models.route_tables import RouteTable
 from moto.kms.models import KmsBackend
 from moto.server import DomainDispatcherApplication, main
+
+from stacks import read_endings, refuse
 
 
 class Ignored(CloudFormationModel):
@@ -174,15 +175,6 @@ def create_key(self, policy, key_usage, key_spec, description, tags, *rest, **mo
     return create_key_as_kms(self, policy, key_usage, key_spec, description, renamed, *rest, **more)
 
 
-resolve_update_parameters = CloudFormationBackend._resolve_update_parameters
-
-
-def resolve_with_defaults(self, instance, incoming_params):
-    known = [each for each in incoming_params if each["ParameterKey"] in instance.parameters]
-    given = [each for each in incoming_params if "ParameterValue" in each and each not in known]
-    return resolve_update_parameters(self, instance, known + given)
-
-
 def delete_route_table(self, account_id, region_name):
     self._associations.clear()
     ec2_backends[account_id][region_name].delete_route_table(self.id)
@@ -198,7 +190,7 @@ one_at_a_time = threading.Lock()
 
 def answer_alone(self, environ, start_response):
     with one_at_a_time:
-        return answer_at_once(self, environ, start_response)
+        return refuse(environ, start_response) or answer_at_once(self, environ, start_response)
 
 
 known_class = parsing.resource_class_from_type
@@ -215,7 +207,6 @@ LambdaVersion.get_cfn_attribute = lambda self, attribute_name: str(self.version)
 LambdaVersion.has_cfn_attr = classmethod(lambda cls, attr: attr == "Version")
 CloudFormationResponse.update_termination_protection = update_termination_protection
 CloudFormationBackend.delete_stack = delete_stack
-CloudFormationBackend._resolve_update_parameters = resolve_with_defaults
 KmsBackend.create_key = create_key
 LambdaBackend.send_dynamodb_items = keep_dynamodb_items
 RouteTable.delete = delete_route_table
@@ -226,7 +217,7 @@ default_user_config["lambda"]["use_docker"] = False
 
 
 def end_with_stdin():
-    sys.stdin.read()
+    read_endings()
     os._exit(0)
 
 

@@ -16,7 +16,7 @@ export async function startEmulator(python: string) {
   const port = await loopbackPort();
   const child = spawn(python, [SCRIPT, String(port)], {
     stdio: ['pipe', 'ignore', 'pipe'],
-    env: { PATH: process.env.PATH, PYTHONUNBUFFERED: '1' },
+    env: { PATH: process.env.PATH, PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1' },
   });
   const crashes: string[] = [];
   createInterface(child.stderr).on('line', (line) => {
@@ -39,6 +39,8 @@ export async function startEmulator(python: string) {
     /** By this name it finds templates in its own buckets. */
     endpoint: `http://localhost:${port}`,
     crashes: (): readonly string[] => crashes,
+    /** Makes the next change of a stack end like this, or the next request for a path. */
+    inject: (what: string, ending: string) => child.stdin.write(`${what} ${ending}\n`),
     stop: () => endChild(child),
   };
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { stackNames } from '../../../cdk/settings/deployment.ts';
 import type { Deployment } from '../../../cdk/settings/props.ts';
 import { readDeployments } from '../../../cdk/settings/read-deployments.ts';
+import { cloudFormation } from '../../../scripts/build/cloudformation.ts';
 import { preflight } from '../../../scripts/build/deploy.ts';
 import { WATCHED } from '../../cdk/monitored.ts';
 import { DEFAULTS, PRIVATE } from '../../cdk/synthesized.ts';
@@ -9,7 +10,11 @@ import { DEFAULTS, PRIVATE } from '../../cdk/synthesized.ts';
 const [STATE, FUNCTIONS, RELAYS] = stackNames('prod');
 
 interface Given {
-  readonly stacks?: Readonly<Record<string, string>>;
+  /** The states that each stack has in turn: an action or a pause brings the next. */
+  readonly stacks?: Readonly<Record<string, readonly string[]>>;
+  readonly failures?: Readonly<Record<string, string>>;
+  /** The deploying user may not change stacks. */
+  readonly isReadOnly?: boolean;
   readonly missing?: readonly string[];
   readonly unreserved?: number;
   readonly reserved?: number;
@@ -26,16 +31,30 @@ const settingsOf = (deployment: readonly Deployment[] = DEFAULTS) => {
 };
 
 async function looked(given: Given) {
-  const unprotected: string[] = [];
+  const done: string[] = [];
   const told: string[] = [];
   const asked: string[] = [];
+  const states = new Map(Object.entries(given.stacks ?? {}).map(([stack, each]) => [stack, [...each]]));
+  const next = (): void => {
+    for (const each of states.values()) if (each.length > 1) each.shift();
+  };
   const seen = <T>(value: T): Promise<T> =>
     given.blind === true ? Promise.reject(new Error('AccessDenied')) : Promise.resolve(value);
   const goesOn = await preflight(settingsOf(given.deployment), {
-    status: (stack) => seen(given.stacks?.[stack]),
+    status: (stack) => seen(states.get(stack)?.find((each) => each !== 'GONE')),
     protect: async (stack, on) => {
-      if (!on) unprotected.push(stack);
+      done.push(`${on ? 'protect' : 'unprotect'} ${stack}`);
       return true;
+    },
+    act: async (action, stack) => {
+      if (given.isReadOnly === true) throw new Error(`CloudFormation, ${action} of ${stack}: AccessDenied`);
+      done.push(`${action} ${stack}`);
+      next();
+    },
+    whyFailed: async (stack) => given.failures?.[stack],
+    pause: async () => {
+      if (done.at(-1) !== 'pause') done.push('pause');
+      next();
     },
     missingParameters: (names) => {
       asked.push(...names);
@@ -46,45 +65,106 @@ async function looked(given: Given) {
     region: given.region ?? 'eu-central-1',
     tell: (text) => told.push(text),
   });
-  return { goesOn, unprotected, asked, told: told.join('\n') };
+  return { goesOn, done, asked, told: told.join('\n') };
 }
 
 test('a first deployment, and every later one, goes on without a word', async () => {
-  expect(await looked({})).toMatchObject({ goesOn: true, unprotected: [], told: '' });
+  expect(await looked({})).toMatchObject({ goesOn: true, done: [], told: '' });
   const stacks = {
-    [STATE]: 'CREATE_COMPLETE',
-    [FUNCTIONS]: 'UPDATE_ROLLBACK_COMPLETE',
-    [RELAYS]: 'UPDATE_COMPLETE',
+    [STATE]: ['CREATE_COMPLETE'],
+    [FUNCTIONS]: ['UPDATE_COMPLETE'],
+    [RELAYS]: ['IMPORT_COMPLETE'],
   };
   expect(await looked({ stacks, unreserved: 100, reserved: 26 })).toMatchObject({
     goesOn: true,
-    unprotected: [],
+    done: [],
     told: '',
   });
 });
 
-test.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'])(
-  'a first deployment that failed (%s) can be repeated: its stack loses its protection, the books keep theirs',
+test.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED'])(
+  'a first deployment that failed (%s) is repeated from its stack on, which the others survive',
   async (status) => {
-    const found = await looked({ stacks: { [STATE]: 'CREATE_COMPLETE', [RELAYS]: status } });
-    expect(found).toMatchObject({ goesOn: true, unprotected: [RELAYS] });
-    expect(found.told).toContain(`${RELAYS} is left from a first deployment that failed (${status})`);
+    const found = await looked({
+      stacks: { [STATE]: ['CREATE_COMPLETE'], [FUNCTIONS]: [status, 'DELETE_IN_PROGRESS', 'GONE'] },
+      failures: { [FUNCTIONS]: 'Alarms: Invalid metric' },
+    });
+    const done = [`unprotect ${FUNCTIONS}`, `DeleteStack ${FUNCTIONS}`, 'pause'];
+    expect(found).toMatchObject({ goesOn: true, done });
+    expect(found.told.split('\n')).toEqual([
+      `${FUNCTIONS} (${status}) was never made; it is deleted and created again. It had failed: Alarms: Invalid metric`,
+      expect.stringContaining('waiting for its end'),
+      `prod: goes on at ${FUNCTIONS}`,
+    ]);
   },
 );
 
+test('a state stack that was never made is replaced, too: nothing is in its table', async () => {
+  const found = await looked({ stacks: { [STATE]: ['ROLLBACK_COMPLETE', 'GONE'] } });
+  expect(found).toMatchObject({ goesOn: true, done: [`unprotect ${STATE}`, `DeleteStack ${STATE}`] });
+});
+
 test.each([
-  ['UPDATE_IN_PROGRESS', /is being changed/],
-  ['ROLLBACK_IN_PROGRESS', /wait for its end/],
+  [['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'], ['pause'], /is being changed; waiting/],
+  [['ROLLBACK_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'GONE'], ['pause', 'unprotect', 'DeleteStack'], /deleted/],
+  [['UPDATE_ROLLBACK_COMPLETE'], [], /went back after a failed update/],
   [
-    'UPDATE_ROLLBACK_FAILED',
-    /aws cloudformation continue-update-rollback --stack-name Tollgate-prod-Functions/,
+    ['UPDATE_FAILED', 'UPDATE_ROLLBACK_FAILED', 'UPDATE_ROLLBACK_IN_PROGRESS', 'UPDATE_ROLLBACK_COMPLETE'],
+    ['RollbackStack', 'ContinueUpdateRollback', 'pause'],
+    /went back after a failed update/,
   ],
-  ['DELETE_FAILED', /aws cloudformation delete-stack --stack-name Tollgate-prod-Functions/],
-  ['UPDATE_FAILED', /aws cloudformation rollback-stack --stack-name Tollgate-prod-Functions/],
-  ['IMPORT_ROLLBACK_FAILED', /then import again/],
-])('a stack that is %s is left alone, with the remedy', async (status, says) => {
-  const found = await looked({ stacks: { [FUNCTIONS]: status } });
-  expect(found).toMatchObject({ goesOn: false, unprotected: [], told: expect.stringMatching(says) });
+  [['REVIEW_IN_PROGRESS'], [], /goes on at/],
+])('a stack that is %s is brought back without a hand', async (states, done, says) => {
+  const stacks = { [STATE]: ['CREATE_COMPLETE'], [FUNCTIONS]: states, [RELAYS]: ['CREATE_COMPLETE'] };
+  const found = await looked({ stacks });
+  expect(found).toMatchObject({ goesOn: true, told: expect.stringMatching(says) });
+  expect(found.done.map((each) => each.replace(` ${FUNCTIONS}`, ''))).toEqual(done);
+});
+
+test.each([
+  [
+    FUNCTIONS,
+    'UPDATE_ROLLBACK_FAILED',
+    [`ContinueUpdateRollback ${FUNCTIONS}`],
+    /aws cloudformation continue-update-rollback --stack-name Tollgate-prod-Functions --resources-to-skip/,
+  ],
+  [FUNCTIONS, 'CREATE_FAILED', [`unprotect ${FUNCTIONS}`, `DeleteStack ${FUNCTIONS}`], /delete-stack/],
+  [RELAYS, 'DELETE_FAILED', [], /npm run destroy/],
+  [FUNCTIONS, 'IMPORT_ROLLBACK_FAILED', [], /then: import again/],
+  [FUNCTIONS, 'UPDATE_IN_PROGRESS', ['pause'], /describe-stack-events --stack-name Tollgate-prod-Functions/],
+])('%s that stays %s is left to a person, with the command', async (stack, status, done, says) => {
+  const found = await looked({ stacks: { [stack]: [status] } });
+  expect(found).toMatchObject({ goesOn: false, done, told: expect.stringMatching(says) });
+});
+
+test('a user who may not change stacks learns the command', async () => {
+  const found = await looked({ stacks: { [FUNCTIONS]: ['UPDATE_FAILED'] }, isReadOnly: true });
+  expect(found).toMatchObject({ goesOn: false, done: [] });
+  expect(found.told).toMatch(
+    /AccessDenied; .*aws cloudformation rollback-stack --stack-name Tollgate-prod-F/,
+  );
+});
+
+test('no stack is changed while a secret is missing', async () => {
+  const found = await looked({ stacks: { [RELAYS]: ['ROLLBACK_COMPLETE', 'GONE'] }, missing: ['/a'] });
+  expect(found).toMatchObject({ goesOn: false, done: [] });
+});
+
+const member = (type: string, status: string, id: string, reason = '') =>
+  `<member><LogicalResourceId>${id}</LogicalResourceId><ResourceType>AWS::${type}</ResourceType>` +
+  `<ResourceStatus>${status}</ResourceStatus><ResourceStatusReason>${reason}</ResourceStatusReason></member>`;
+
+test('the reason is the first failure of the last change, on any page of the events', async () => {
+  const pages = [
+    `${member('SNS::Topic', 'CREATE_FAILED', 'Topic', 'creation cancelled')}<NextToken>2</NextToken>`,
+    member('IAM::Role', 'CREATE_FAILED', 'Role', 'not authorized') +
+      member('CloudFormation::Stack', 'UPDATE_IN_PROGRESS', 'Stack') +
+      member('IAM::Role', 'CREATE_FAILED', 'Older', 'long ago'),
+  ];
+  const answer = async (_: unknown, { body }: RequestInit = {}) =>
+    new Response(pages[String(body).includes('NextToken=2') ? 1 : 0]);
+  const { whyFailed } = cloudFormation('https://cloudformation.test', answer);
+  expect(await whyFailed(FUNCTIONS)).toBe('Role: not authorized');
 });
 
 test('secrets that nobody put into SSM are told before relays fail for want of them', async () => {
@@ -139,6 +219,6 @@ test('too little concurrency is told before a first deployment, with what is nee
 
 test('whoever may look at nothing may deploy all the same, and is told', async () => {
   const found = await looked({ blind: true });
-  expect(found).toMatchObject({ goesOn: true, unprotected: [] });
+  expect(found).toMatchObject({ goesOn: true, done: [] });
   expect(found.told.match(/could not be looked at: AccessDenied/g)).toHaveLength(5);
 });
