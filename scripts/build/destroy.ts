@@ -25,8 +25,8 @@ interface DestroyDeps {
   /** Undefined: it shall not be asked. */
   readonly readArmedState: (() => Promise<ArmedState>) | undefined;
   readonly protect: CloudFormation['protect'];
-  /** `cdk destroy` for one stack, with its own confirmation by default. */
-  readonly cdkDestroy: (stackName: string) => Promise<Pick<CdkRun, 'code'>>;
+  /** `cdk destroy` for the stack of a path such as `Tollgate-prod/Relays`, with its own confirmation by default. */
+  readonly cdkDestroy: (path: string) => Promise<Pick<CdkRun, 'code'>>;
   readonly tell: (text: string) => void;
 }
 
@@ -56,7 +56,7 @@ async function destroyOne(stack: string, { protect, cdkDestroy, tell }: DestroyD
   }
   let code = 1;
   try {
-    ({ code } = await cdkDestroy(stack));
+    ({ code } = await cdkDestroy(stack.replace(/-(?=\w+$)/, '/')));
   } finally {
     // A declined confirmation keeps the stack. A deleted stack cannot be protected.
     const remains = await protect(stack, true).catch(() => code !== 0);
@@ -168,8 +168,7 @@ async function main(args: readonly string[]): Promise<number> {
     withState: options['with-state'],
     readArmedState: options['without-asking-gitlab'] ? undefined : () => ask(settings, options),
     protect: openCloudFormation(await region(), credentials).protect,
-    cdkDestroy: (stack) => {
-      const path = stack.replace(/-(?=\w+$)/, '/');
+    cdkDestroy: (path) => {
       const args = ['destroy', path, '--exclusively', '-c', `stage=${settings.stage}`];
       return runCdk([...args, ...(options.yes ? ['--force'] : [])], { env, inherit: true });
     },

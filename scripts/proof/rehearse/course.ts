@@ -228,7 +228,7 @@ async function destroyWhile({ stacks, cdk }: Deployment, state: string, withStat
     ...{ stage: STAGE, gitlabUrl: GITLAB, withState },
     readArmedState: () => readArmedState(controllers, 7),
     protect: stacks.protect,
-    cdkDestroy: (stack) => cdk('destroy', stack, '--exclusively', '--force'),
+    cdkDestroy: (path) => cdk('destroy', path, '--exclusively', '--force'),
     tell: (text) => texts.push(text),
   });
   return { code, text: texts.join('\n') };

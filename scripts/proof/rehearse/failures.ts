@@ -50,7 +50,7 @@ export async function deployThrough(
     const { code, text } = await run.ended;
     const expected = failure === undefined ? 0 : 1;
     const done = STACKS.slice(0, Math.max(0, STACKS.indexOf(before?.what ?? '')));
-    const says = [before?.says ?? '', ...done.map((stack) => `${stack} (no changes)`)];
+    const says = [before?.says ?? '', ...done.map((stack) => `(${stack}) (no changes)`)];
     if (code !== expected || !says.every((each) => text.includes(each)))
       throw new Error(`after ${before?.ending} and with ${failure?.ending} it ended with ${code}\n${text}`);
   }

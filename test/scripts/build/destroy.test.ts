@@ -40,7 +40,8 @@ async function destroyed(given: Given) {
     withState: given.withState ?? false,
     readArmedState: given.forced === true ? undefined : () => readArmedState(controllers, given.controllerId),
     protect: async (stack, on) => stacks.has(stack) && stacks.set(stack, on) === stacks,
-    cdkDestroy: async (stack) => {
+    cdkDestroy: async (path) => {
+      const stack = path.replace('/', '-');
       if (given.declined === true || stacks.get(stack) !== false) return { code: 1 };
       stacks.delete(stack);
       return { code: 0 };
