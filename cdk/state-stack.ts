@@ -33,6 +33,7 @@ export class StateStack extends Stack {
       // Decisions are evidence: they expire with their retention.
       removalPolicy: RemovalPolicy.RETAIN,
     });
+    const publisher = this.ledger.addPolicyPublisher();
     this.decisionExport = new DecisionExport(this, 'Export', settings.state);
     this.webhookUrl = addReceiver(this, { settings, bundlesPath, ledger: this.ledger });
     const { bucketName, bucketArn } = this.decisionExport.bucket;
@@ -40,6 +41,7 @@ export class StateStack extends Stack {
     for (const attribute of [bucketName, bucketArn]) this.exportValue(attribute);
     for (const [name, value, description] of [
       ['TableName', this.ledger.table.tableName, 'The ledger'],
+      ['PolicyPublisherArn', publisher.managedPolicyArn, 'For the role that publishes rules'],
       ['ExportBucketName', bucketName, 'Decisions outside the table'],
       ['DecisionLogName', this.decisionLog.logGroupName, 'Log of the relays'],
       ['WebhookUrl', this.webhookUrl, 'The address of the job webhook in GitLab'],

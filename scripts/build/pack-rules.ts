@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { RulesFile } from '../../functions/core/rules.ts';
+import type { RulesFile } from '../../functions/core/published-rules.ts';
 import { isZone, zoneTable } from '../../policies/limits/calendar.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
@@ -11,17 +11,19 @@ export function packRules({
   root,
   force,
   nowMs,
+  files = {
+    policy: `${root}policies/policy.yaml`,
+    limits: `${root}policies/limits.yaml`,
+    directory: `${root}policies/directory.yaml`,
+  },
 }: {
   readonly root: string;
+  /** @default those of the root */
+  readonly files?: Readonly<Record<'policy' | 'limits' | 'directory', string>>;
   /** Packs documents that would reject the controller's own deploy jobs. */
   readonly force: boolean;
   readonly nowMs: number;
 }): RulesFile {
-  const files = {
-    policy: `${root}policies/policy.yaml`,
-    limits: `${root}policies/limits.yaml`,
-    directory: `${root}policies/directory.yaml`,
-  };
   const policy = readPolicy(files.policy);
   const directory = readDirectory(files.directory);
   const limits = readLimits(files.limits, policy, directory);
