@@ -35,6 +35,7 @@ export class StateStack extends Stack {
       // Decisions are evidence: they expire with their retention.
       removalPolicy: RemovalPolicy.RETAIN,
     });
+    const publisher = this.ledger.addPolicyPublisher();
     this.decisionExport = new DecisionExport(this, 'Export', settings.state);
     this.receiverUrl = addReceiver(this, { settings, bundlesPath, ledger: this.ledger });
     this.webhookUrl = webhookUrlAt(this.receiverUrl);
@@ -43,6 +44,7 @@ export class StateStack extends Stack {
     for (const attribute of [bucketName, bucketArn]) this.exportValue(attribute);
     for (const [name, value, description] of [
       ['TableName', this.ledger.table.tableName, 'The ledger'],
+      ['PolicyPublisherArn', publisher.managedPolicyArn, 'For the role that publishes rules'],
       ['ExportBucketName', bucketName, 'Decisions outside the table'],
       ['DecisionLogName', this.decisionLog.logGroupName, 'Log of the relays'],
       ['WebhookUrl', this.webhookUrl, 'The address of the job webhook in GitLab'],

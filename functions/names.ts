@@ -91,6 +91,8 @@ export const ENTRY_SK_PREFIX = 'entry#';
 export const WEBHOOK_PATH = '/v1/gitlab/jobs';
 export const DIRECTORY_PK_SUFFIX = '@directory';
 export const LIMITS_PK_SUFFIX = '@limits';
+/** Published rules. No program writes them, only `tollgate policy publish`. */
+export const RULES_PK_SUFFIX = '@rules';
 /** Begins the keys of sheets: the usage of all groups on a day or in a month, packed. */
 export const SHEETS_PK_SUFFIX = '@sheets';
 /** `gitlab.example.com@statements` begins the keys of the months that were closed: written once, and never again. */
@@ -166,6 +168,8 @@ export const FUNCTION_METRIC = {
   impossibleEnds: sumMetric('ImpossibleEnds'),
   /** The last valid limits stay. */
   limitsUnreadable: sumMetric('LimitsUnreadable'),
+  /** For how long a part has known that it decides by older rules than the current ones. */
+  rulesBehindSeconds: newMetric('RulesBehindSeconds', 'Seconds', 'Maximum'),
   /** Ends of known jobs that webhooks reported. */
   jobEvents: sumMetric('JobEvents'),
   /** From a job's end, by GitLab, to its charge. */

@@ -72,6 +72,8 @@ export type RelayEvent =
     }
   | { readonly type: 'breaker'; readonly state: 'closed' | 'open' | 'half_open' }
   | { readonly type: 'directory'; readonly ageMs: number; readonly groups: number; readonly problem?: string }
+  /** After each read of the policy in force: the version in use, and for how long another one has been current. */
+  | { readonly type: 'rules'; version?: string | undefined; behindMs: number; problem?: string | undefined }
   | { readonly type: 'not_written'; readonly where: 'journal' | 'headroom'; readonly error: string }
   | {
       readonly type: 'unmetered';

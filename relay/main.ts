@@ -74,7 +74,6 @@ async function main(config: RelayConfig): Promise<void> {
     aws.putHeartbeat &&
     startHeartbeat({
       status: relay.status,
-      policyVersion: policy?.version,
       ...{ answerWithinMs, put: aws.putHeartbeat, clock, failed: failed('a heartbeat was not written') },
     });
   ending.by(async () => {
@@ -84,6 +83,7 @@ async function main(config: RelayConfig): Promise<void> {
     health.close();
     emf?.stop();
   });
+  await relay.loadPolicy();
   relay.start();
   log.info(
     {
@@ -93,7 +93,7 @@ async function main(config: RelayConfig): Promise<void> {
       schemaHash: schema.hash,
       ...(schema.placeholder && { placeholder: true }),
       withoutSource: fieldsWithoutSource(schema.request, policy),
-      policy: policy?.version,
+      policy: relay.status().policyVersion,
       healthPort: health.port,
     },
     'started',

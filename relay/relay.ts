@@ -15,6 +15,7 @@ import { Headroom, type HeadroomSnapshot } from './fallback/headroom.ts';
 import { createHeadroomSnapshots } from './fallback/headroom-snapshot.ts';
 import { createLiveDirectory } from './fallback/live-directory.ts';
 import { createUnmetered } from './fallback/unmetered.ts';
+import { createLivePolicy } from './live-policy.ts';
 import { createStreamPool, type PoolSizes } from './pool.ts';
 import { type Registration, startRegistration } from './router/registration.ts';
 import type { Router } from './router/router.ts';
@@ -40,7 +41,7 @@ export function createRelay(options: {
   /** The admit function and how to call it: `fetch`, or `inlineFetch` with `INLINE_URL`. */
   readonly admitUrl: string;
   readonly fetch: Fetch;
-  /** Absent: no variables except the context, no identity from variables, no security rules in the fallback. */
+  /** The image's copy. Absent: no variables except the context, no identity from variables, no security rules in the fallback. */
   readonly policy?: Policy | undefined;
   readonly deadlineMs: number;
   readonly answerWithinMs?: number;
@@ -62,7 +63,7 @@ export function createRelay(options: {
   readonly leaveWaitingMs?: number;
   readonly schemaTrust?: SchemaTrust;
 }) {
-  const { router, schema, policy, clock = systemRelayClock, random = Math.random } = options;
+  const { router, schema, clock = systemRelayClock, random = Math.random } = options;
   let lastAnswerAtMs: number | undefined;
   const observe: RelayObserver = (event) => {
     if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
@@ -74,6 +75,22 @@ export function createRelay(options: {
     (state) => observe({ type: 'breaker', state }),
   );
   const service = { baseUrl: options.admitUrl, fetch: options.fetch, clock, random, observe };
+  const changed = (missing: readonly string[]): void => observe({ type: 'fields', missing });
+  const live = createLivePolicy({
+    ...service,
+    bundled: options.policy,
+    build: (policy) => {
+      const read = compileReader(schema, {
+        variables: policy?.variables ?? { names: [], prefixes: [] },
+        trustVariables: policy?.trustVariables ?? false,
+      });
+      const withoutSource = new Set(fieldsWithoutSource(schema.request, policy));
+      const fields = watchNeededFields({ policy, withoutSource, nowMs: clock.nowMs(), changed });
+      changed(fields.missing);
+      return { policy, read, fields };
+    },
+  });
+  const policy = (): Policy | undefined => live.current().policy;
   const lanes = createLanes(clock, eventLoopShare());
   const directory = createLiveDirectory(service);
   const headroom = new Headroom({
@@ -88,6 +105,7 @@ export function createRelay(options: {
     ...service,
     ...{ breaker, lanes },
     onHeadroom: (report) => headroom.report(report),
+    onPolicy: live.heard,
     waiting: {
       inOrder: (jobs) => waiting.inOrder(jobs),
       terms: (jobIds) => waiting.terms(jobIds),
@@ -106,12 +124,6 @@ export function createRelay(options: {
   const observeSchema = (state: SchemaState): void =>
     observe({ type: 'schema', state, source, hash, placeholder });
   const proof = createSchemaProof(options.schemaTrust ?? 'earned', observeSchema);
-  const fields = watchNeededFields({
-    policy,
-    withoutSource: new Set(fieldsWithoutSource(schema.request, policy)),
-    nowMs: clock.nowMs(),
-    changed: (missing) => observe({ type: 'fields', missing }),
-  });
   const notWritten = (where: 'journal' | 'headroom') => (error: unknown) =>
     observe({ type: 'not_written', where, error: nameOf(error) });
   const snapshots =
@@ -131,17 +143,15 @@ export function createRelay(options: {
   const { deadlineMs, answerWithinMs = deadlineMs } = options;
   const waiting = new WaitQueue({
     ...{ commit, lanes, clock, observe, deadlineMs, answerWithinMs },
-    weightOf: (root) => policy?.waitWeights?.get(Number(root)) ?? 1,
+    weightOf: (root) => policy()?.waitWeights?.get(Number(root)) ?? 1,
     isRejecting: () => proof.state === 'proven',
     noted: fallback.noted,
   });
   const answer = createAnswering({
-    read: compileReader(schema, {
-      variables: policy?.variables ?? { names: [], prefixes: [] },
-      trustVariables: policy?.trustVariables ?? false,
-    }),
+    read: (bytes) => live.current().read(bytes),
+    fields: { note: (request) => live.current().fields.note(request) },
     judge: plausibilityJudge(directory.current),
-    ...{ proof, fields, waiting, fallback, unmetered, clock, observe },
+    ...{ proof, waiting, fallback, unmetered, clock, observe },
   });
   const admitted = encodeResponse(schema, { outcome: 'admitted' });
   const pool = createStreamPool({
@@ -169,9 +179,10 @@ export function createRelay(options: {
   }
 
   return {
+    /** Gets the policy in force, so that the first jobs are read by it. Never rejects. */
+    loadPolicy: live.load,
     start: (): void => {
       observeSchema(proof.state);
-      observe({ type: 'fields', missing: fields.missing });
       directory.start();
       snapshots?.restore();
       registration = startRegistration({ router, clock, random, observe });
@@ -194,6 +205,7 @@ export function createRelay(options: {
         everConnected: streams.everConnected,
         lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
         schema: { source, hash, placeholder, state: proof.state },
+        policyVersion: policy()?.version,
         breaker: breaker.state,
         openJobs: commit.open,
         waitingJobs: waiting.size,

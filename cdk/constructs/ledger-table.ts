@@ -1,12 +1,12 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { DUE_AT, DUE_INDEX, DUE_PK, ENV_LEDGER_TABLE, PK, SK, TTL_ATTRIBUTE } from '../../functions/names.ts';
 import type { Settings } from '../settings/deployment.ts';
 import type { NodeLambda } from './node-lambda.ts';
-import { allowKey, onKeys } from './statements.ts';
+import { allow, allowKey, onKeys } from './statements.ts';
 import { ALL_NAMED, ALL_WRITES, closedPartitions, type LedgerUse, tableRights } from './table-rights.ts';
 
 const STREAM_ACTIONS = [
@@ -64,6 +64,15 @@ export class LedgerTable extends Construct {
     const closed = closedPartitions(this.#instance, rights);
     program.deny(ALL_NAMED, table, { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': closed } });
     for (const statement of tableKeyStatements(this, this.#key)) program.role.addToPolicy(statement);
+  }
+
+  /** For the role of the platform team. */
+  addPolicyPublisher(): ManagedPolicy {
+    const { writes } = tableRights(this.#instance).publishRules;
+    const table = [this.table.tableArn];
+    const rights = writes.map(({ actions, partitions }) => allow(actions, table, onKeys(...partitions)));
+    const statements = [...rights, ...tableKeyStatements(this, this.#key)];
+    return new ManagedPolicy(this, 'PolicyPublisher', { statements });
   }
 
   grantDueJobs(program: NodeLambda): void {

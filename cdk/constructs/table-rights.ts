@@ -62,6 +62,8 @@ export function tableRights(instance: string) {
   const books = own('#job#*', '#counter#*');
   const announced = `${instance}#announced#*`;
   const limits = own(names.LIMITS_PK_SUFFIX, `${names.LIMITS_PK_SUFFIX}#*`);
+  const directory = own(names.DIRECTORY_PK_SUFFIX, `${names.DIRECTORY_PK_SUFFIX}#*`);
+  const rules = own(names.RULES_PK_SUFFIX);
   // Readers of the rules store period openings.
   const noted = own(`${names.LIMITS_PK_SUFFIX}#opening#*`);
   const decided = [...books, announced, ...noted];
@@ -88,7 +90,7 @@ export function tableRights(instance: string) {
     },
     keepDirectory: {
       reads: ['dynamodb:GetItem', 'dynamodb:Query'],
-      writes: [may(WRITE, ...own(names.DIRECTORY_PK_SUFFIX, `${names.DIRECTORY_PK_SUFFIX}#*`))],
+      writes: [may(WRITE, ...directory)],
     },
     takeLimits: { reads: READ, writes: [may(WRITE, ...limits, ...own(names.SSM_LIMITS_PK_SUFFIX))] },
     serveConsole: {
@@ -103,6 +105,11 @@ export function tableRights(instance: string) {
     requeue: {
       reads: READ,
       writes: [may(WRITE, ...books, ...noted), may(PUT, ...own(names.REQUEUE_PK_SUFFIX))],
+    },
+    /** People who publish rules, which must fit the live limits and groups. No program may. */
+    publishRules: {
+      reads: [],
+      writes: [may(READ, '@instances', ...rules, ...limits, ...directory), may(PUT, ...rules)],
     },
     examine: { reads: READ, writes: [may(PUT, ...own(names.HEALTH_PK_SUFFIX))] },
     /** Reads the whole table, adds lost usage, puts pseudonyms and packs sheets. It never updates or deletes a closed month. */

@@ -112,6 +112,14 @@ const ruleAlarms: readonly AlarmRow[] = [
     periods: [2, 3],
   },
   {
+    name: 'RulesBehind',
+    says: 'A function or relay has decided by older rules than the current ones for ten minutes or more.',
+    formula: 'rulesBehindSeconds',
+    label: 'Older rules in use for, seconds',
+    graph: 'Older rules in use',
+    breach: ['above', 599],
+  },
+  {
     name: 'RejectedShare',
     severity: 'page',
     says: 'More than half of all jobs were rejected for a quarter of an hour: an edit of limits, policy or rollout may be wrong.',

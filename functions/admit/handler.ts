@@ -14,11 +14,11 @@ import { admitRoutes, type FunctionUrlEvent, onFunctionUrl } from './routes.ts';
 
 const config = readAdmitConfig(process.env);
 const opened = deployedTable(config, process.env);
-const keys = ledgerKeys(config.gitlabInstance);
-/** Items read before the rules: the instance, and the pointers of limits and directory. */
+const { rulesPointer, limitPointer, directoryPointer } = ledgerKeys(config.gitlabInstance);
+/** Items read before the rules: the instance, and the pointers of rules, limits and directory. */
 const table = {
   ...opened,
-  table: askedAhead(opened, [registerKey(opened.instance), keys.limitPointer, keys.directoryPointer]),
+  table: askedAhead(opened, [registerKey(opened.instance), rulesPointer, limitPointer, directoryPointer]),
 };
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemClock });
 const ledger = createLedger({
@@ -30,8 +30,8 @@ const rules = readRules();
 /** Until the rules are read, histories are read as if the policy used them. */
 let estimate: Pick<EstimateSettings, 'mode'> = {};
 // A failure is not caught here, so that it ends the process even while a request waits.
-void rules.then(({ packed }) => {
-  estimate = packed.policy.estimate;
+void rules.then(async ({ current }) => {
+  estimate = (await current()).policy.estimate;
 });
 const estimates = createEstimateCache({ source: dynamoEstimateSource(table), clock: systemClock });
 
@@ -47,6 +47,7 @@ const answer = onFunctionUrl(
       return rulesFor(requests);
     },
     estimatorFor: estimates.estimatorFor,
+    handOutPolicy: async () => (await rules).handOutPolicy(),
     handOutDirectory: async (have) => (await rules).handOutDirectory(have),
     consoleUrl: process.env[ENV_CONSOLE_URL] || undefined,
     clock: systemClock,

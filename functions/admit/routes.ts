@@ -14,10 +14,12 @@ import {
   type DirectoryResponse,
   HEALTH_PATH,
   LINES_MAX,
+  POLICY_PATH,
   type ProblemsResponse,
   REQUESTS_MAX,
   UNMETERED_PATH,
   type UnmeteredResponse,
+  type VersionedDocument,
   type WaitingTerms,
 } from '../core/contract/admissions.ts';
 import { errorName, logWith } from '../core/environment/environment.ts';
@@ -34,6 +36,7 @@ export interface AdmitResponse {
     | AdmissionsResponse
     | UnmeteredResponse
     | DirectoryResponse
+    | VersionedDocument
     | ProblemsResponse
     | { readonly status: 'ok' };
 }
@@ -68,11 +71,13 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
       isRecord(body.waiting) ? waitsOf(waitingIn(body.waiting)) : undefined,
     );
     const room = rooms.read();
+    const policy = await deps.handOutPolicy?.();
     return {
       ...(batch !== undefined && { batch }),
       decisions,
       ...(contended.length > 0 && { contended }),
       ...(transactions > 1 && { transactions }),
+      ...(policy !== undefined && { policy: policy.version }),
       ...(room.length > 0 && { room }),
     };
   }
@@ -101,6 +106,10 @@ export function admitRoutes(deps: DecideDeps): (call: RouteCall) => Promise<Admi
         return isHave(have)
           ? { status: 200, body: await deps.handOutDirectory(have) }
           : refused(400, `have: expected hashes by part, of at most ${DIRECTORY_PARTS_MAX} parts`);
+      }
+      case `POST ${POLICY_PATH}`: {
+        const policy = await deps.handOutPolicy?.();
+        return policy === undefined ? refused(404, 'no policy is handed out') : { status: 200, body: policy };
       }
       default:
         return refused(404, 'no such route');

@@ -1,4 +1,4 @@
-/** The rules in force: packed with the code, with published limits. One per process. */
+/** The rules in force: the published ones or the bundle's, with the live limits. One per process. */
 
 import { readFileSync } from 'node:fs';
 import type { Directory } from '../../policies/directory.ts';
@@ -12,11 +12,12 @@ import {
   problemText,
 } from '../../policies/document/reading.ts';
 import { timeoutEstimator } from '../../policies/estimate.ts';
-import { knowZones, type ZoneTable } from '../../policies/limits/calendar.ts';
+import { knowZones } from '../../policies/limits/calendar.ts';
 import { type LimitSet, subjectKey } from '../../policies/limits/limits.ts';
 import { placementOf } from '../../policies/placement.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
-import type { HandOutDirectory, Rules } from './admission/judge.ts';
+import { FUNCTION_METRIC } from '../names.ts';
+import type { Rules } from './admission/judge.ts';
 import { DirectoryStore } from './directory/directory-store.ts';
 import { DynamoDirectoryTable } from './directory/directory-table.ts';
 import { directoryHandOut } from './directory/hand-out.ts';
@@ -25,6 +26,10 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { LiveLimits } from './limits/edit-outcomes.ts';
 import { LimitStore } from './limits/limit-store.ts';
 import { DynamoLimitTable, type DynamoLimitTableOptions, type LimitTable } from './limits/limit-table.ts';
+import type { Metrics } from './metrics.ts';
+import { dynamoPublishedRules, hashRules, type RulesFile } from './published-rules.ts';
+import type { InstanceTable } from './store/operation.ts';
+import { failureText } from './store/table-failure.ts';
 
 interface RulesInForceDeps {
   readonly table: LimitTable;
@@ -59,7 +64,6 @@ export function rulesInForce(
     onUnreadable,
   });
   return {
-    packed,
     /** The live limits of these subjects, perhaps others', too. @throws {LimitsError} */
     limitsFor: (subjects: Iterable<string>): Promise<LimitSet> => store.limitsFor(subjects),
     directoryFor,
@@ -86,15 +90,6 @@ function* listSubjects(jobs: readonly PlacedJob[], directory: Directory | undefi
   }
 }
 
-/** A document with the short hash of its content, as the build wrote it. */
-type Versioned = { readonly version: string; readonly document: unknown };
-
-export interface RulesFile extends Readonly<Record<'policy' | 'limits', Versioned>> {
-  readonly directory?: unknown;
-  /** The clocks of every zone that the documents name. @default they are looked up when they are needed */
-  readonly zones?: Readonly<Record<string, ZoneTable>>;
-}
-
 const readPacked = (file: string): RulesFile => JSON.parse(readFileSync(file, 'utf8'));
 
 /** Once per cold start. @throws {Error} naming the file and every problem: the function refuses to start rather than to guess */
@@ -115,50 +110,122 @@ function compiled<T>(parsed: ParseResult<T, DocumentProblem>, file: string, part
   throw new Error(`[config_invalid] ${file}, ${part}: ${parsed.problems.map(problemText).join('; ')}`);
 }
 
-export function readPackedPrices(file: string): { readonly policyVersion: string; readonly text: string } {
-  const { policy } = readPacked(file);
+export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
+
+export type WrittenRules = ReturnType<typeof readWritten>;
+
+/** With the documents. Limits as written are in force until a first set is live. @throws {Error} like {@link readRulesFile} */
+function readWritten(source: string, file: RulesFile) {
+  const rules = readRulesFile(source, file);
+  const document = isRecord(file.limits.document) ? file.limits.document : {};
+  return { ...rules, file, written: { document, limits: rules.limits } satisfies LimitsInForce };
+}
+
+export function pricesIn({ policy }: Pick<RulesFile, 'policy'>) {
   const { currency, prices } = isRecord(policy.document) ? policy.document : {};
   return { policyVersion: policy.version, text: JSON.stringify({ currency, prices }) };
 }
 
-export type LimitsInForce = Pick<LiveLimits, 'document' | 'limits'>;
-
-/** With limits as written; they are in force until a first set is live. @throws {Error} like {@link readRulesFile} */
-export function readPackedRules(file: string) {
-  const packed = readPacked(file);
-  const { policy, limits, directory } = readRulesFile(file, packed);
-  const document = isRecord(packed.limits.document) ? packed.limits.document : {};
-  return { policy, directory, limits: { document, limits } satisfies LimitsInForce };
+interface FollowDeps {
+  readonly rulesFile: string;
+  readonly table: InstanceTable & { readonly clock: LedgerClock; readonly metrics: Metrics };
+  readonly log: Log;
 }
 
-/** Packed documents, and limits and the directory from the ledger's table. @throws like {@link readRulesFile} */
+/** A publication is in force everywhere within this time. */
+const POINTER_AGE_MS_MAX = 5_000;
+/** An admission has two seconds in all, and takes the rules in use rather than wait. */
+const TIMEOUT_MS = 700;
+
+/**
+ * Keeps what `build` makes of the rules in force, and builds it again when others are published. What cannot be loaded or built
+ * replaces nothing. Before the first success the bundle's rules count.
+ *
+ * @throws {Error} like {@link readRulesFile} if the bundle's rules are invalid
+ */
+export function followRules<Built>(
+  { rulesFile, table, log }: FollowDeps,
+  build: (rules: WrittenRules, before: Built | undefined) => Built | Promise<Built>,
+) {
+  const { clock, metrics } = table;
+  const published = dynamoPublishedRules(table, TIMEOUT_MS);
+  const bundled = readWritten(rulesFile, readPacked(rulesFile));
+  const bundledHash = hashRules(bundled.file);
+  let inUse: { readonly hash: string; readonly built: Built } | undefined;
+  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  let behindSinceMs: number | undefined;
+
+  async function check(): Promise<void> {
+    try {
+      const hash = (await published.pointer())?.hash ?? bundledHash;
+      if (hash !== inUse?.hash) {
+        const rules = hash === bundledHash ? bundled : readWritten(hash, await published.read(hash));
+        inUse = { hash, built: await build(rules, inUse?.built) };
+      }
+      behindSinceMs = undefined;
+    } catch (error) {
+      if (behindSinceMs === undefined) log.error('rules not loaded', { cause: failureText(error) });
+      behindSinceMs ??= checkedAtMs;
+      const behindMs = clock.monotonicMs() - behindSinceMs;
+      metrics.add(FUNCTION_METRIC.rulesBehindSeconds, Math.ceil(behindMs / 1_000));
+      metrics.flush();
+      inUse ??= { hash: bundledHash, built: await build(bundled, undefined) };
+    }
+  }
+  let checked = Promise.resolve();
+
+  return {
+    isBehind: () => behindSinceMs !== undefined,
+    /** At most five seconds old. */
+    async current(): Promise<Built> {
+      const nowMs = clock.monotonicMs();
+      if (nowMs - checkedAtMs >= POINTER_AGE_MS_MAX) {
+        checkedAtMs = nowMs;
+        checked = check();
+      }
+      await checked;
+      return (inUse as { built: Built }).built;
+    },
+  };
+}
+
+/** The rules in force, with limits and the directory from the ledger's table. @throws like {@link readRulesFile} */
 export function deployedRules({
-  rulesFile,
-  table,
   ledger,
-  log,
   onUnreadable,
-}: Pick<RulesInForceDeps, 'ledger' | 'log' | 'onUnreadable'> & {
-  readonly rulesFile: string;
-  readonly table: DynamoLimitTableOptions;
-}): RulesInForce & { readonly handOutDirectory: HandOutDirectory } {
-  const packed = readRulesFile(rulesFile);
+  ...deps
+}: Pick<RulesInForceDeps, 'ledger' | 'onUnreadable'> &
+  FollowDeps & { readonly table: DynamoLimitTableOptions }) {
+  const { log, table } = deps;
+  const { clock } = table;
   const directoryTable = new DynamoDirectoryTable(table);
-  const directory = new DirectoryStore({
-    table: directoryTable,
-    packed: packed.directory,
-    clock: table.clock,
-    log,
-  });
-  const inForce = rulesInForce(packed, {
-    table: new DynamoLimitTable(table),
-    ledger,
-    clock: table.clock,
-    log,
-    directoryFor: (jobs) => directory.directoryFor(jobs),
-    onUnreadable,
-  });
-  // Starts both reads early, for the first request; a failure is repeated by that request.
-  void Promise.all([inForce.directoryFor([]), inForce.limitsFor([])]).catch(() => {});
-  return { ...inForce, handOutDirectory: directoryHandOut({ table: directoryTable, clock: table.clock }) };
+  const rules = followRules<RulesInForce & { readonly rules: WrittenRules }>(
+    deps,
+    async (written, before) => {
+      const directory = new DirectoryStore({ table: directoryTable, packed: written.directory, clock, log });
+      const inForce = rulesInForce(written, {
+        ...{ table: new DynamoLimitTable(table), ledger, clock, log, onUnreadable },
+        directoryFor: (jobs) => directory.directoryFor(jobs),
+      });
+      // Starts both reads early, for the first request; a failure is repeated by that request.
+      const early = Promise.all([inForce.directoryFor([]), inForce.limitsFor([])]);
+      if (before === undefined) early.catch(() => {});
+      // Rules that the live limits do not fit replace no others.
+      else await early;
+      return { ...inForce, rules: written };
+    },
+  );
+  void rules.current().catch(() => {});
+  return {
+    current: async () => (await rules.current()).rules,
+    limitsFor: async (subjects: Iterable<string>) => (await rules.current()).limitsFor(subjects),
+    directoryFor: async (jobs: Parameters<DirectoryFor>[0]) => (await rules.current()).directoryFor(jobs),
+    rulesFor: async (jobs: readonly PlacedJob[]) => (await rules.current()).rulesFor(jobs),
+    handOutDirectory: directoryHandOut({ table: directoryTable, clock }),
+    /** Undefined while other rules are or may be current: those of the relay may be newer. */
+    handOutPolicy: async () => {
+      const { file } = (await rules.current()).rules;
+      return rules.isBehind() ? undefined : file.policy;
+    },
+  };
 }

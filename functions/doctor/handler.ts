@@ -10,15 +10,20 @@ import { readDoctorConfig } from '../core/environment/settings.ts';
 import { deployedFetch } from '../core/gitlab/gitlab-fetch.ts';
 import { deployedTable, refuseForeignTable } from '../core/ledger/instances.ts';
 import { deployedMetrics } from '../core/metrics.ts';
+import { dynamoPublishedRules } from '../core/published-rules.ts';
 import { ENV_DEPLOYMENT, FUNCTION_METRIC } from '../names.ts';
 
 const config = readDoctorConfig(process.env);
 const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock });
 const table = deployedTable(config, process.env);
-const { policy } = z
+const bundled = z
   .object({ policy: z.object({ version: z.string() }) })
   .parse(JSON.parse(readFileSync(config.rulesFile, 'utf8')));
-const deployed = { policyVersion: policy.version, descriptorsVersion: config.descriptorsVersion };
+const published = dynamoPublishedRules(table);
+async function policyVersion(): Promise<string> {
+  const current = await published.pointer();
+  return (current === undefined ? bundled : await published.read(current.hash)).policy.version;
+}
 const fetch = deployedFetch(process.env, { clock, log });
 const tokens = secretLines({ load: () => ssmText(config.gitlabTokenParameter), clock, log });
 
@@ -40,6 +45,8 @@ async function gitlab() {
 
 /** Give it 240 s: webhooks of many groups take two of its minutes. */
 export const handler = refuseForeignTable(table, async () => {
+  const { descriptorsVersion } = config;
+  const deployed = { policyVersion: await policyVersion().catch(() => undefined), descriptorsVersion };
   const view = await readHealth({ ...table, zone: config.zone, deployed: async () => deployed, gitlab });
   for (const { about, severity, text, remedy } of view.findings)
     if (severity === 'problem' || severity === 'warning')

@@ -19,7 +19,7 @@ import { dynamoPseudonymKeys, replaceUserIds } from '../core/ledger/user-ids.ts'
 import { DynamoLimitTable } from '../core/limits/limit-table.ts';
 import { readLimitSet } from '../core/limits/publish-limits.ts';
 import { deployedMetrics } from '../core/metrics.ts';
-import { readPackedPrices, readPackedRules } from '../core/rules.ts';
+import { followRules, pricesIn } from '../core/rules.ts';
 import { dynamoSheetStore } from '../core/sheets/sheet-store.ts';
 import { dynamoStatementChain } from '../core/statements/closed-statement.ts';
 import { dynamoPriceLists } from '../core/statements/price-lists.ts';
@@ -46,6 +46,7 @@ const metrics = deployedMetrics(process.env[ENV_DEPLOYMENT], { clock: systemCloc
 const table = deployedTable(config, process.env);
 const store = new DynamoStore(table);
 const snapshots = dynamoCounterSnapshots(table);
+const rules = followRules({ rulesFile: config.rulesFile, table, log: consoleLog }, (written) => written);
 
 /** Hourly: folds the snapshot, packs sheets, goes on with the recount, once a day closes months. Give it 15 minutes. */
 export const handler = refuseForeignTable(table, async (): Promise<string> => {
@@ -66,7 +67,7 @@ export const handler = refuseForeignTable(table, async (): Promise<string> => {
 });
 
 async function notePrices(): Promise<void> {
-  const priceList = readPackedPrices(config.rulesFile);
+  const priceList = pricesIn((await rules.current()).file);
   const outcome = await dynamoPriceLists(table).noteInForce(priceList, systemClock.nowMs());
   if (outcome === 'noted') consoleLog.info('prices noted', { policyVersion: priceList.policyVersion });
 }
@@ -118,7 +119,7 @@ async function packReports(startMs: number): Promise<void> {
   const found = await packSheets(startMs + PACKED_UNTIL_MS, {
     ...{ sheets, zone: config.zone, clock: systemClock, usage: new DynamoRollupStore(table) },
     subjects: async () => {
-      const { policy, directory: packed } = readPackedRules(config.rulesFile);
+      const { policy, directory: packed } = await rules.current();
       const directory = (await readGroups())?.directory ?? packed;
       return directory && { directory, classNames: runnerClassNames(policy.prices) };
     },
@@ -137,8 +138,8 @@ async function closeDueMonths(startMs: number): Promise<void> {
   const chain = dynamoStatementChain(table);
   const { lookedAtMs } = await chain.register();
   if (!areMonthsDue(lookedAtMs, systemClock.nowMs())) return;
-  const { policy, limits, directory: packed } = readPackedRules(config.rulesFile);
-  const [fiscalStart, known] = await Promise.all([fiscalStartInForce(limits.limits), readGroups()]);
+  const { policy, limits, directory: packed } = await rules.current();
+  const [fiscalStart, known] = await Promise.all([fiscalStartInForce(limits), readGroups()]);
   const directory = known?.directory ?? packed;
   // Without groups it is unknown which namespaces are personal.
   if (directory === undefined) return;

@@ -14,11 +14,10 @@ import { requeue } from './requeue.ts';
 const config = readRequeueConfig(process.env);
 const table = deployedTable(config, process.env);
 const ledger = createLedger({ store: new DynamoStore(table) });
-const { packed, rulesFor } = deployedRules({ rulesFile: config.rulesFile, table, ledger, log });
+const { current, rulesFor } = deployedRules({ rulesFile: config.rulesFile, table, ledger, log });
 const fetch = deployedFetch(process.env, { clock, log });
 const tokenOf = groupTokens(config.tokensPath, log);
 const deps = {
-  agreed: packed.policy.requeue ?? [],
   lists: dynamoRequeueLists(table),
   usage: new DynamoRollupStore(table),
   ledger,
@@ -34,4 +33,6 @@ const deps = {
 };
 
 /** Lambda's entry point for the schedule of every minute. Give it 90 s, and one run at a time. */
-export const handler = refuseForeignTable(table, () => requeue(deps));
+export const handler = refuseForeignTable(table, async () =>
+  requeue({ ...deps, agreed: (await current()).policy.requeue ?? [] }),
+);

@@ -25,16 +25,15 @@ const config = readRollupConfig(process.env);
 const table = deployedTable(config, process.env);
 
 const ledger = createLedger({ store: new DynamoStore(table) });
-const { packed, limitsFor, directoryFor } = deployedRules({
+const { current, limitsFor, directoryFor } = deployedRules({
   rulesFile: config.rulesFile,
   table,
   ledger,
   log: consoleLog,
 });
-const { policy } = packed;
 const store = new DynamoRollupStore(table);
 /** As far as the batch under way needs it: Lambda gives a process one at a time. */
-let { directory } = packed;
+let directory: Awaited<ReturnType<typeof directoryFor>>;
 
 /** For the path of a counter's group; a project's is known where its jobs are counted in the same batch. */
 const readDirectory = ({ subject }: CounterKey) => {
@@ -50,7 +49,7 @@ const alertsTo = (topicArn: string) =>
     notify: snsNotifier({ topicArn }),
     clock: systemClock,
     records: dynamoAlertRecords(table),
-    currency: policy.currency,
+    currency: async () => (await current()).policy.currency,
     log: consoleLog,
     consoleUrl: config.consoleUrl,
     readDailyUse: dailyUseOf({ store, zone: config.zone, clock: systemClock }),

@@ -13,6 +13,7 @@ import {
   UNMETERED_PATH,
   type UnmeteredResult,
 } from '../../functions/core/contract/admissions.ts';
+import { isRecord } from '../../policies/document/reading.ts';
 import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';
@@ -32,6 +33,8 @@ interface ForwarderOptions extends AdmitService {
   readonly random: () => number;
   readonly observe: RelayObserver;
   readonly onHeadroom?: (headroom: readonly LimitRoom[]) => void;
+  /** Gets the version that an answer names, if any. */
+  readonly onPolicy?: (version: unknown) => void;
 }
 
 export interface UnmeteredPost {
@@ -108,6 +111,7 @@ export function createForwarder(options: ForwarderOptions) {
     const headroom = readHeadroom(body);
     waiting?.onHeadroom(headroom);
     options.onHeadroom?.(headroom);
+    options.onPolicy?.(isRecord(body) ? body.policy : undefined);
     return decisions;
   }
 

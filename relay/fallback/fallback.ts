@@ -42,29 +42,29 @@ const CAUSED_BY_JOB: ReadonlySet<FallbackCause> = new Set(['unreadable', 'oversi
 
 export function createFallback(options: {
   readonly clock: RelayClock;
-  /** Absent: there are no rules. */
-  readonly policy?: Policy | undefined;
+  /** Undefined: there are no rules. */
+  readonly policy?: () => Policy | undefined;
   readonly directory?: () => Directory | undefined;
   /** The decision of cost and capacity rules. A rejection fails the job for good, so only the operator may choose `reject`. */
   readonly costAndCapacity: 'admit' | 'reject';
   readonly newDecisionId: () => string;
   readonly headroom?: Pick<Headroom, 'take'>;
 }) {
-  const { clock, policy, directory = () => undefined } = options;
-  const rules = policy?.rules ?? [];
-  const closed = rules.filter(
-    (rule) => rule.stateless && rule.mode === 'enforce' && rule.onError === 'closed',
-  );
+  const { clock, policy = () => undefined, directory = () => undefined } = options;
+  const rules = (): readonly Rule[] => policy()?.rules ?? [];
+  const closed = () =>
+    rules().filter((rule) => rule.stateless && rule.mode === 'enforce' && rule.onError === 'closed');
   const monotonicMs = (): number => clock.monotonicMs();
   const rejections = createRecentRejections(monotonicMs, directory);
   const isAllowed = unreadableAllowance(monotonicMs);
 
   /** Returns the violations that reject this job. A rule that fails to evaluate rejects if its policy says so. */
   function violationsOf(request: AdmissionRequest): readonly Violation[] {
-    if (policy === undefined) return [];
-    const using = { policy, directory: directory(), nowMs: clock.nowMs() };
+    const current = policy();
+    if (current === undefined) return [];
+    const using = { policy: current, directory: directory(), nowMs: clock.nowMs() };
     const { violations, unevaluated } = evaluateStateless(request, using);
-    const failed = closed.filter(({ id }) => unevaluated.includes(id));
+    const failed = closed().filter(({ id }) => unevaluated.includes(id));
     return [
       ...violations.filter(({ mode }) => mode === 'enforce'),
       ...failed.map((rule) => failedClosed(rule, 'the rule could not be evaluated')),
@@ -103,7 +103,7 @@ export function createFallback(options: {
    */
   function answerUnread(projectId: number | undefined, cause: FallbackCause): FallbackAnswer {
     if (projectId === undefined) return operatorsChoice(cause);
-    const [first, ...rest] = closed.map((rule) => failedClosed(rule, 'the request could not be read'));
+    const [first, ...rest] = closed().map((rule) => failedClosed(rule, 'the request could not be read'));
     if (first !== undefined) return controllerError(cause, first.rule, [first, ...rest]);
     if (!isAllowed(String(projectId))) return controllerError(cause, 'unreadable-allowance');
     return operatorsChoice(cause);
@@ -117,7 +117,7 @@ export function createFallback(options: {
 
   function byRules(request: AdmissionRequest, violations: Violations): FallbackAnswer {
     const decisionId = options.newDecisionId();
-    const footer = footerOf(rules, violations);
+    const footer = footerOf(rules(), violations);
     const text = rejectionText({
       ...{ request, violations, decisionId, nowMs: clock.nowMs() },
       // The relay knows no numbers of limits, so there is nothing to disclose.

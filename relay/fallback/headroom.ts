@@ -52,7 +52,7 @@ const KEPT_MAX = 2_000;
 
 interface HeadroomOptions {
   readonly clock: Pick<RelayClock, 'nowMs'>;
-  readonly policy: Policy | undefined;
+  readonly policy: () => Policy | undefined;
   readonly directory: () => Directory | undefined;
   readonly relays: number;
   /** Returns true if no fallback decision waits for delivery, so a report includes them all. */
@@ -71,7 +71,7 @@ export class Headroom {
 
   report(rooms: readonly LimitRoom[]): void {
     const { policy, clock, isDelivered } = this.#options;
-    if (policy === undefined || rooms.length === 0) return;
+    if (policy() === undefined || rooms.length === 0) return;
     const toldAtMs = clock.nowMs();
     const staysSpent = !isDelivered();
     for (const room of rooms) {
@@ -93,7 +93,7 @@ export class Headroom {
   }
 
   restore({ rooms, given }: HeadroomSnapshot): void {
-    if (this.#options.policy === undefined) return;
+    if (this.#options.policy() === undefined) return;
     for (const jobId of given) keepLatest(this.#given, jobId, true, GIVEN_MAX);
     for (const kept of rooms) if (this.#same(kept) === undefined) this.#know({ ...kept });
   }
@@ -102,7 +102,8 @@ export class Headroom {
   take(
     request: AdmissionRequest,
   ): { readonly violations: readonly [Violation, ...Violation[]]; readonly text: string } | undefined {
-    const { policy, clock, directory, taken } = this.#options;
+    const { clock, directory, taken } = this.#options;
+    const policy = this.#options.policy();
     if (policy === undefined || this.#bySubject.size === 0 || this.#given.has(request.jobId))
       return undefined;
     const nowMs = clock.nowMs();

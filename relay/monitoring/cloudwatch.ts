@@ -3,6 +3,7 @@
  * minute it has the number of streams alone. Memory is bounded.
  */
 import { emfLine, type Metric } from '../../functions/core/contract/emf-document.ts';
+import { FUNCTION_METRIC } from '../../functions/names.ts';
 import { decisionMs, type EventOf, type RelayEvent, type RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import * as names from '../names.ts';
@@ -84,6 +85,7 @@ const LEVELS = [
   row('fields', names.RELAY_METRIC.fieldsMissing, ({ missing }) => missing.length),
   row('waiting', names.RELAY_METRIC.waiting, ({ jobs }) => jobs),
   row('unmetered', names.RELAY_METRIC.unmeteredQueued, ({ queued }) => queued),
+  row('rules', FUNCTION_METRIC.rulesBehindSeconds, ({ behindMs }) => Math.round(behindMs / 1_000)),
   row('directory', names.RELAY_METRIC.relayDirectoryAgeSeconds, ({ ageMs }) =>
     ageMs < FRESH_MS ? 0 : Math.round(ageMs / 1_000),
   ),

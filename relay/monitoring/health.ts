@@ -63,20 +63,20 @@ export const HEARTBEAT_EVERY_MS = 30_000;
  */
 export function startHeartbeat(options: {
   readonly status: () => Pick<RelayStatus, 'downMs' | 'everConnected' | 'openStreams'> &
-    Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker' | 'waitingLines'>> &
+    Partial<Pick<RelayStatus, 'directoryAgeMs' | 'breaker' | 'policyVersion' | 'waitingLines'>> &
     Pick<Beat, 'schema'>;
-  readonly policyVersion: string | undefined;
   readonly answerWithinMs?: number;
   readonly put: (beat: Beat) => Promise<void>;
   readonly clock: RelayClock;
   readonly failed: (error: unknown) => void;
 }): () => void {
-  const { status, policyVersion, answerWithinMs, put, clock, failed } = options;
+  const { status, answerWithinMs, put, clock, failed } = options;
   let cancel = (): void => {};
   const beat = (): void => {
     cancel = clock.after(HEARTBEAT_EVERY_MS, beat);
-    const { downMs, everConnected, openStreams, schema, directoryAgeMs, breaker, waitingLines } = status();
+    const { downMs, everConnected, openStreams, waitingLines, ...more } = status();
     if (!everConnected || downMs !== undefined) return;
+    const { schema, directoryAgeMs, breaker, policyVersion } = more;
     const known = withoutAbsent({ schema, directoryAgeMs, breaker, policyVersion, answerWithinMs });
     const waiting = waitingLines?.length ? { waiting: waitingLines } : {};
     put({ atMs: clock.nowMs(), openStreams, ...known, ...waiting }).catch(failed);

@@ -108,6 +108,10 @@ export function logEvents(log: Logger, clock: RelayClock): RelayObserver {
       if (problem !== undefined)
         warnOnce('directory', 'the directory was not received', { problem, ageSeconds, groups });
     },
+    rules: ({ version: policy, problem, behindMs }) => {
+      if (problem === undefined) log.info({ policy }, 'policy in use');
+      else warnOnce('rules', 'the policy in force was not received', { policy, problem, behindMs });
+    },
     breaker: ({ state }) => log.warn({ state }, 'circuit breaker'),
     not_written: ({ where, error }) =>
       warnOnce(`not written ${where}`, `the ${where} was not written into the table`, { error }),

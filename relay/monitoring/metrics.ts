@@ -124,6 +124,9 @@ const ROWS: readonly Row[] = [
   gauge('directory_age_seconds', 'Seconds since all groups of GitLab were listed.', 'directory', (e) =>
     Math.round(e.ageMs / 1_000),
   ),
+  gauge('rules_behind_seconds', 'Seconds of deciding by an older policy.', 'rules', (e) =>
+    Math.round(e.behindMs / 1_000),
+  ),
   gauge('unmetered_queued', 'Undelivered fallback answers.', 'unmetered', (e) => e.queued),
   counter('unmetered_posted_total', 'Fallback answers in the ledger.', 'unmetered', (e) => e.posted),
   counter('unmetered_journaled_total', 'Fallback answers journaled.', 'unmetered', (e) => e.journaled ?? 0),

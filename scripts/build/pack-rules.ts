@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import type { RulesFile } from '../../functions/core/rules.ts';
+import type { RulesFile } from '../../functions/core/published-rules.ts';
 import { isZone, zoneTable } from '../../policies/limits/calendar.ts';
 import { selfLockout } from '../../policies/self-lockout.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
@@ -8,20 +8,22 @@ import { DocumentError } from '../terminal/command.ts';
 
 /** The YAML as JSON with the hash of its content. @throws {DocumentError} listing every problem of every document */
 export function packRules({
-  folder,
+  folder = 'policies',
   force,
   nowMs,
+  files = {
+    policy: `${folder}/policy.yaml`,
+    limits: `${folder}/limits.yaml`,
+    directory: `${folder}/directory.yaml`,
+  },
 }: {
-  readonly folder: string;
+  readonly folder?: string;
+  /** @default those of the folder */
+  readonly files?: Readonly<Record<'policy' | 'limits' | 'directory', string>>;
   /** Packs documents that would reject the controller's own deploy jobs. */
   readonly force: boolean;
   readonly nowMs: number;
 }): RulesFile {
-  const files = {
-    policy: `${folder}/policy.yaml`,
-    limits: `${folder}/limits.yaml`,
-    directory: `${folder}/directory.yaml`,
-  };
   const policy = readPolicy(files.policy);
   const directory = readDirectory(files.directory);
   const limits = readLimits(files.limits, policy, directory);

@@ -115,6 +115,9 @@ export const COMMANDS: readonly CommandEntry[] = [
   ...rows(() => import('./policy/diff-command.ts'), {
     'policy diff': 'Compares two policies and shows which changes tighten or loosen',
   }),
+  ...rows(() => import('./policy/publish-command.ts'), {
+    'policy publish': 'Makes policy, limits and directory the rules in force, without a deploy',
+  }),
   ...rows(() => import('./policy/import-command.ts'), {
     'policy import': "Makes rules from a GitLab Runner's config.toml",
   }),

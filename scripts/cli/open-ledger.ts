@@ -10,6 +10,7 @@ import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core
 import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
 import { dynamoPseudonymKeys, type PseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
 import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/limit-table.ts';
+import { dynamoPublishedRules, type PublishedRules } from '../../functions/core/published-rules.ts';
 import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
 import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
 import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
@@ -55,6 +56,7 @@ export interface LedgerAccess extends NamedBooks {
   readonly sweepMarks?: Pick<ReturnType<typeof dynamoSweepCheckpoints>, 'read'>;
   /** Marks a notice as sent, also where the store is read-only. */
   readonly announce?: LedgerStore['announce'];
+  readonly rules?: PublishedRules;
   readonly close: () => Promise<void>;
 }
 
@@ -139,6 +141,7 @@ function accessTo({ table, ...opened }: TableAccess, repairs = false) {
     alerts: dynamoAlertRecords(parts),
     sweepMarks: dynamoSweepCheckpoints(parts),
     announce: store.announce.bind(store),
+    rules: dynamoPublishedRules(parts),
     ...opened,
   } satisfies LedgerAccess;
 }

@@ -1,8 +1,10 @@
 import { readWholeDirectory } from '../../functions/core/directory/directory-part.ts';
 import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
+import type { LimitTable } from '../../functions/core/limits/limit-table.ts';
 import type { Directory } from '../../policies/directory.ts';
 import { parseLimits, STORED } from '../../policies/document/parse-limits.ts';
 import { problemText } from '../../policies/document/reading.ts';
+import type { Policy } from '../../policies/policy.ts';
 import { readDirectory, readLimits, readPolicy } from '../policy/read-documents.ts';
 import { DocumentError, type TerminalIo } from '../terminal/command.ts';
 import { readLiveSet } from './limits/live-set.ts';
@@ -41,10 +43,16 @@ export async function openRulesInForce(
   const files = rulesFiles(flags, io);
   const policy = readPolicy(files.policy);
   const directory = await directoryInForce(flags, groups, io);
-  const live = flags.limits === undefined && limits !== undefined ? await readLiveSet(limits) : undefined;
-  if (live === undefined) return { policy, directory, limits: readLimits(files.limits, policy, directory) };
+  const live = flags.limits === undefined ? await liveLimits(policy, directory, limits) : undefined;
+  return { policy, directory, limits: live ?? readLimits(files.limits, policy, directory) };
+}
+
+/** Undefined: no set is live. @throws {DocumentError} if the live limits do not fit this policy. */
+export async function liveLimits(policy: Policy, directory: Directory, table: LimitTable | undefined) {
+  const live = table && (await readLiveSet(table));
+  if (live === undefined) return undefined;
   const { set } = live.pointer;
   const parsed = parseLimits(live.document, set, policy, directory, STORED);
   if (!parsed.ok) throw new DocumentError(parsed.problems.map((each) => `set ${set}: ${problemText(each)}`));
-  return { policy, directory, limits: parsed.value };
+  return parsed.value;
 }

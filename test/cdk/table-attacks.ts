@@ -22,6 +22,7 @@ const PARTITIONS = {
   'announced mark': keys.announcement('x').pk,
   'inbox item': keys.inbox('x', 0).pk,
   'journal item': `${INSTANCE}${names.JOURNAL_PK_PREFIX}x`,
+  'published rules': keys.rulesPointer.pk,
   'limits pointer': keys.limitPointer.pk,
   'limits chunk': keys.limitChunk('20261121', 'root/100', 0).pk,
   'opening of a period': keys.limitOpening(counter).pk,
@@ -92,16 +93,20 @@ const MAY_WRITE: Readonly<Record<string, readonly Item[]>> = {
   ],
   DoctorProgram: ['hourly health check'],
   WatchdogProgram: ['watchdog mark'],
+  PolicyPublisher: ['published rules'],
   Relay: ['heartbeat', 'journal item', 'rooms of relays'],
 };
 const WRITES = ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem', 'PartiQLUpdate'] as const;
 
 const statementsOf = new Map<string, Statement[]>();
 const { resources } = synthesize(PRIVATE);
-for (const [where, { Properties }] of resources('AWS::IAM::Policy')) {
+for (const [where, { Properties }] of [
+  ...resources('AWS::IAM::Policy'),
+  ...resources('AWS::IAM::ManagedPolicy'),
+]) {
   const id = where.split('/')[1] ?? '';
   const role = Object.keys(MAY_WRITE).find((each) =>
-    each === 'Relay' ? /^Relay.*TaskRole/.test(id) : id.startsWith(`${each}Role`),
+    each === 'Relay' ? /^Relay.*TaskRole/.test(id) : id.startsWith(`${each}Role`) || id.includes(each),
   );
   if (role === undefined) continue;
   // The receiver's stack has the table, the others import it.

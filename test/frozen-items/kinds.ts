@@ -16,6 +16,7 @@ import { parseLoggedChange } from '../../functions/core/limits/change-log.ts';
 import { withOpenings } from '../../functions/core/limits/limit-store.ts';
 import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
 import { publishLimits, readLimitSet } from '../../functions/core/limits/publish-limits.ts';
+import { dynamoPublishedRules, hashRules } from '../../functions/core/published-rules.ts';
 import { dynamoRequeueLists } from '../../functions/core/requeue-list.ts';
 import { packedSums } from '../../functions/core/sheets/sheet-rows.ts';
 import { dynamoSheetStore } from '../../functions/core/sheets/sheet-store.ts';
@@ -71,6 +72,10 @@ const GROUPS = indexDirectory([
   { id: 101, parentId: 100, path: 'acme/payments', personal: false },
   { id: 104, parentId: 101, path: 'acme/payments/cards', personal: false },
 ]);
+const SOME_RULES = {
+  policy: { version: 'p1', document: { currency: 'EUR' } },
+  limits: { version: 'l1', document: { limits: [] } },
+};
 const OPENED = counter('group/101', 'money-month', '2026-12');
 const FIRST_OPENING = /\|first$/;
 const CARRYING = { limits: [{ on: { group: 103 }, money: 10, per: 'month', carry: { max: '50%' } }] };
@@ -125,6 +130,7 @@ async function scanned(place: Place, kind: string): Promise<unknown> {
   return found;
 }
 const limits = (place: Place) => new DynamoLimitTable(options(place));
+const published = (place: Place) => dynamoPublishedRules(options(place));
 const openings = (place: Place, nowMs: number) =>
   withOpenings(someLimits(CARRYING), nowMs, new Map(), {
     table: limits(place),
@@ -196,6 +202,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'controller-scope': {
     is: at('@controller', is('scope')),
     read: (place) => dynamoControllerScope(options(place)).read(),
+  },
+  'rules-pointer': { is: at('@rules', is('current')), read: (place) => published(place).pointer() },
+  'rules-version': {
+    is: at('@rules', begins('version#')),
+    read: (place) => published(place).read(hashRules(SOME_RULES)),
   },
   'limit-pointer': { is: at('@limits', is('pointer')), read: (place) => limits(place).getPointer(WAIT) },
   'limit-chunk': {
@@ -543,6 +554,7 @@ async function writeOthers(place: Place): Promise<void> {
       NOVEMBER_21_MS + at,
     );
   }
+  await published(place).publish(SOME_RULES, { author: 'anna', atMs: NOVEMBER_21_MS }, undefined);
   await dynamoCanaryOutcomes(options(place)).write({
     ...{ checkedAtMs: NOVEMBER_21_MS, admitted: 'proven', rejected: 'contrary' },
     ...{ descriptors: '0123456789ab', gitlabVersion: '19.4.0-ee', runnerId: 7 },

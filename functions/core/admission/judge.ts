@@ -23,6 +23,7 @@ import type {
 } from '../ledger/ledger.ts';
 import { weigh } from '../ledger/weigh.ts';
 import type { Metrics } from '../metrics.ts';
+import type { RulesFile } from '../published-rules.ts';
 import type { BatchRooms } from './limit-rooms.ts';
 
 export interface Evaluated {
@@ -150,6 +151,8 @@ export interface DecideDeps {
     deadlineMs: number,
   ) => Promise<Estimator>;
   readonly handOutDirectory?: HandOutDirectory;
+  /** For relays. Absent: the policy never changes. Undefined: a newer one may be current. */
+  readonly handOutPolicy?: () => Promise<RulesFile['policy'] | undefined>;
   readonly rooms?: BatchRooms;
   readonly consoleUrl?: string | undefined;
   readonly onContended?: HoldOptions['onContended'];

@@ -10,6 +10,9 @@
  * `POST /v1/directory` {@link DirectoryRequest} → 200 {@link DirectoryResponse}: the groups. A service
  * without a directory answers 404, and the relay's rules by group stay undecided.
  *
+ * `POST /v1/policy` `{}` → 200 {@link VersionedDocument}: the policy in force. 404: none is
+ * handed out, and the caller keeps its own.
+ *
  * `GET /healthz` → 200 `{"status":"ok"}`.
  */
 import type { Decision } from '../../../policies/decision.ts';
@@ -20,6 +23,7 @@ import type { AdmissionRequest } from '../../../policies/request/request.ts';
 export const ADMISSIONS_PATH = '/v1/admissions';
 export const UNMETERED_PATH = '/v1/unmetered';
 export const DIRECTORY_PATH = '/v1/directory';
+export const POLICY_PATH = '/v1/policy';
 export const HEALTH_PATH = '/healthz';
 
 /** 96 jobs leave room for four counters in one transaction of 100 items. */
@@ -64,6 +68,8 @@ export interface AdmissionsResponse {
   readonly contended?: readonly ContendedCounter[];
   /** Transactions that the batch took one after the other, if more than one: send fewer of these jobs at once. */
   readonly transactions?: number;
+  /** Version of the policy that decided. A caller with another one asks for it. */
+  readonly policy?: string;
   /** Headroom for fallback decisions, each limit at most once a second. Absent: the fallback admits all jobs. */
   readonly room?: readonly LimitRoom[];
 }
@@ -156,6 +162,12 @@ export type DirectoryRow = readonly [
   personal: number,
   missed: number,
 ];
+
+/** A document with the short hash of its content, as the build wrote it. */
+export interface VersionedDocument {
+  readonly version: string;
+  readonly document: unknown;
+}
 
 export interface ProblemsResponse {
   readonly problems: readonly string[];

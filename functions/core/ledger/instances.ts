@@ -1,6 +1,8 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import { ENV_DEPLOYMENT } from '../../names.ts';
 import { systemClock } from '../environment/environment.ts';
 import type { Environment } from '../environment/settings.ts';
+import { deployedMetrics } from '../metrics.ts';
 import { getItem, itemAt, putItem, queryPage } from '../store/calls.ts';
 import { INSTANCES_PK, type Key } from '../store/keys.ts';
 import { type InstanceTable, type ItemTable, SK, TimeLimit } from '../store/operation.ts';
@@ -78,6 +80,7 @@ export const deployedTable = (config: TableConfig, env: Environment) => ({
   instance: config.gitlabInstance,
   clock: systemClock,
   random: Math.random,
+  metrics: deployedMetrics(env[ENV_DEPLOYMENT], { clock: systemClock }),
 });
 
 const CHECK_TIMEOUT_MS = 1_000;

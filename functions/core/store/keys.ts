@@ -121,6 +121,8 @@ export function ledgerKeys(instance: string) {
     sheet: (kind: string, span: string, number: number): Key =>
       part(`${names.SHEETS_PK_SUFFIX}#${kind}#${span}`, number),
 
+    rulesPointer: at(names.RULES_PK_SUFFIX, 'current'),
+    rulesVersion: (hash: string): Key => at(names.RULES_PK_SUFFIX, `version#${hash}`),
     limitPointer: at(names.LIMITS_PK_SUFFIX, 'pointer'),
     limitChunk: (set: string, chunk: string, number: number): Key =>
       at(`${names.LIMITS_PK_SUFFIX}#${set}`, `${chunk}#${digits(number, PART_DIGITS)}`),

@@ -22,7 +22,7 @@ export interface ThresholdAlertDeps {
   readonly notify: Notifier;
   readonly clock: Pick<LedgerClock, 'nowMs'>;
   readonly records: AlertRecordStore;
-  readonly currency: string;
+  readonly currency: () => Promise<string>;
   readonly log: Log;
   readonly consoleUrl?: string | undefined;
   /** Reads the daily use of the limit's subject, in the limit's unit. @default no forecasts */
@@ -54,7 +54,7 @@ export function thresholdAlerts(deps: ThresholdAlertDeps) {
     for (const each of alerts) known.add(shortId(alertId(each)));
   };
   return async (counters: readonly Counter[]) => {
-    const { records, clock, currency, notify, consoleUrl } = deps;
+    const { records, clock, notify, consoleUrl } = deps;
     const reached = await findHighest(counters, deps);
     const unknown = reached.filter((each) => !known.has(shortId(alertId(each))));
     const recorded = await records.read(unknown.map(({ key }) => ({ of: 'thresholds', key })));
@@ -68,7 +68,7 @@ export function thresholdAlerts(deps: ThresholdAlertDeps) {
     for (const part of parts) {
       const alerts = await inParallel(part, (each) => explain(each, nowMs, deps));
       try {
-        await notify.send(alertMessage(alerts, { currency, nowMs, consoleUrl }));
+        await notify.send(alertMessage(alerts, { currency: await deps.currency(), nowMs, consoleUrl }));
       } catch (error) {
         // All recipients share the topic, so the remaining parts fail, too.
         await recordOutcome(parts.slice(messages).flat(), 'failed', deps);
@@ -146,7 +146,7 @@ async function explain(
 const inParallel = <From, To>(all: readonly From[], work: (from: From) => Promise<To>) =>
   readInParts(all, (some) => Promise.all(some.map(work)), PARALLEL_MAX);
 
-type AlertFormat = Pick<ThresholdAlertDeps, 'currency' | 'consoleUrl'> & { readonly nowMs: number };
+type AlertFormat = Pick<ThresholdAlertDeps, 'consoleUrl'> & Readonly<{ currency: string; nowMs: number }>;
 
 export interface ExplainedAlert extends ThresholdAlert {
   /** The limit's period now; absent if the alert is about another one. */

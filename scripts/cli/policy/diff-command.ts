@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ComparedRules, compareRules } from '../../../functions/answers/backtest/backtest.ts';
 import type { BacktestRules } from '../../../functions/answers/backtest/replay-requests.ts';
 import { changeRows, NO_LIMITS } from '../../../functions/core/limits/change-rows.ts';
-import { indexDirectory } from '../../../policies/directory.ts';
+import { type Directory, indexDirectory } from '../../../policies/directory.ts';
 import { isRecord } from '../../../policies/document/reading.ts';
 import { readDurationSeconds } from '../../../policies/document/values.ts';
 import { parseQuantity } from '../../../policies/kubernetes/quantity.ts';
@@ -16,7 +16,7 @@ import { moneyText } from '../../../policies/unit-texts.ts';
 import { limitsIn, policyIn, readDirectory } from '../../policy/read-documents.ts';
 import { parseYaml, readYaml, type YamlDocument } from '../../policy/yaml-document.ts';
 import { EXIT, standIn, type TerminalIo, UsageError } from '../../terminal/command.ts';
-import { command, severalWords, text, toggle } from '../../terminal/define.ts';
+import { command, print, severalWords, text, toggle } from '../../terminal/define.ts';
 import { printable, type Screen, screenOf, textLines } from '../../terminal/table.ts';
 import { changeRowsText } from '../budget/change-text.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
@@ -71,34 +71,44 @@ without counters.`,
             { policy: readYaml(files.policy), limits: readYaml(files.limits) },
           ];
     const directory = old.limits === undefined ? indexDirectory([]) : readDirectory(files.directory);
-    const [from, to] = [old, recent].map(({ policy: document, limits }) => {
-      const policy = policyIn(document).model;
-      const set = limits === undefined ? NO_LIMITS : limitsIn(limits, policy, directory).model;
-      return { policy, limits: set, directory };
-    }) as [BacktestRules, BacktestRules];
-    const nowMs = io.nowMs();
-    const changes = policyChanges(old.policy.value, recent.policy.value);
-    const limits = changeRows({ from: from.limits, to: to.limits, directory, nowMs });
-    const jumps = jumpsBetween(from.policy, to.policy, recent.policy.value, nowMs);
-    const recorded =
-      flags.since === undefined ? undefined : await replay(flags.since, flags, { from, to }, io);
-    const different = changes.length + limits.length > 0;
-    if (flags.json) io.out(`${JSON.stringify({ different, changes, limits, jumps, ...recorded })}\n`);
-    else {
-      io.out(different ? changesText(changes, screenOf(io)) : 'no difference\n');
-      if (limits.length > 0) io.out(changeRowsText(limits, to.policy.currency, io));
-      if (recorded !== undefined) io.out(`\n${recordedText(recorded.recorded, recorded.ledger)}`);
-      for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
-        io.err(
-          `${printable(`${rate} of class ${runnerClass} goes from ${moneyText(fromMicros)} to ${moneyText(toMicros)}`)}: correct it, or say --force\n`,
-        );
-    }
-    const isRefused = jumps.length > 0 && !flags.force;
-    return isRefused || (flags['exit-code'] && different) ? EXIT.wouldReject : EXIT.ok;
+    const { report, shown, isRefused } = await compareVersions([old, recent], directory, flags, io);
+    print(io, flags, report, () => shown);
+    return isRefused || (flags['exit-code'] && report.different) ? EXIT.wouldReject : EXIT.ok;
   },
 });
 
 export const commands = [policyDiff];
+
+/** Prints prices that jump, unless --force is given. */
+export async function compareVersions(
+  [old, recent]: readonly [Version, Version],
+  directory: Directory,
+  flags: LedgerFlags & { readonly since: string | undefined; readonly force: boolean },
+  io: TerminalIo,
+) {
+  const [from, to] = [old, recent].map(({ policy: document, limits }) => {
+    const policy = policyIn(document).model;
+    const set = limits === undefined ? NO_LIMITS : limitsIn(limits, policy, directory).model;
+    return { policy, limits: set, directory };
+  }) as [BacktestRules, BacktestRules];
+  const nowMs = io.nowMs();
+  const changes = policyChanges(old.policy.value, recent.policy.value);
+  const limits = changeRows({ from: from.limits, to: to.limits, directory, nowMs });
+  const jumps = jumpsBetween(from.policy, to.policy, recent.policy.value, nowMs);
+  const recorded = flags.since === undefined ? undefined : await replay(flags.since, flags, { from, to }, io);
+  const different = changes.length + limits.length > 0;
+  for (const { rate, runnerClass, fromMicros, toMicros } of flags.force ? [] : jumps)
+    io.err(
+      `${printable(`${rate} of class ${runnerClass} goes from ${moneyText(fromMicros)} to ${moneyText(toMicros)}`)}: correct it, or say --force\n`,
+    );
+  const shown = [
+    different ? changesText(changes, screenOf(io)) : 'no difference\n',
+    limits.length > 0 ? changeRowsText(limits, to.policy.currency, io) : '',
+    recorded === undefined ? '' : `\n${recordedText(recorded.recorded, recorded.ledger)}`,
+  ].join('');
+  const isRefused = jumps.length > 0 && !flags.force;
+  return { report: { different, changes, limits, jumps, ...recorded }, shown, isRefused };
+}
 
 /** Jumps of the prices in force, unless their new version says `allow_jump: true`. */
 function jumpsBetween(from: Policy, to: Policy, written: unknown, nowMs: number) {

@@ -1,5 +1,5 @@
 import type { Rules } from '../../../functions/core/admission/judge.ts';
-import type { RulesFile } from '../../../functions/core/rules.ts';
+import type { RulesFile } from '../../../functions/core/published-rules.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';
 import { parseLimits } from '../../../policies/document/parse-limits.ts';
 import { parsePolicy } from '../../../policies/document/parse-policy.ts';

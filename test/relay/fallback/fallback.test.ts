@@ -40,7 +40,7 @@ function fallbackOf(setting: Setting = {}): { readonly fallback: Fallback; reado
   const policy = setting.rules && aPolicy({ rules: setting.rules });
   const fallback = createFallback({
     clock: { ...clock, nowMs: () => 0 },
-    policy,
+    policy: () => policy,
     directory: () => (setting.withDirectory ? aDirectory : undefined),
     costAndCapacity: setting.costAndCapacity ?? 'admit',
     newDecisionId: () => 'f-1',

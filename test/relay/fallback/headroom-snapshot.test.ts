@@ -23,7 +23,7 @@ function aRelay(left: readonly HeadroomSnapshot[] = []) {
   const failures: unknown[] = [];
   const table = { isGone: false };
   const room = new Headroom({
-    ...{ clock, isDelivered: () => true, policy: aPolicy(), relays: 1, directory: () => undefined },
+    ...{ clock, isDelivered: () => true, policy: () => aPolicy(), relays: 1, directory: () => undefined },
     taken: () => snapshots.taken(),
   });
   const write = async (kept: HeadroomSnapshot): Promise<void> => {

@@ -44,14 +44,14 @@ function aHouse({ limits, rules, disclose, relays = 1, failurePolicy = 'admit' }
   const all = range(0, relays - 1).map(() => {
     const room = new Headroom({
       clock,
-      policy,
+      policy: () => policy,
       directory: () => undefined,
       relays,
       isDelivered: () => settled,
     });
     const fallback = createFallback({
       clock: { ...handClock(0), nowMs: clock.nowMs },
-      policy,
+      policy: () => policy,
       costAndCapacity: failurePolicy,
       newDecisionId: () => 'f-1',
       headroom: room,
@@ -185,8 +185,9 @@ test('what was given stays given until the ledger knows of it', async () => {
 
 describe('restarts in an outage', () => {
   const clock = handClock();
+  const policy = () => aPolicy();
   const newRoom = (relays: number): Headroom =>
-    new Headroom({ clock, policy: aPolicy(), relays, isDelivered: () => true, directory: () => undefined });
+    new Headroom({ clock, policy, relays, isDelivered: () => true, directory: () => undefined });
 
   const relaysInAnOutage = [
     fc.integer({ min: 1, max: 4 }),

@@ -21,6 +21,7 @@ const WELL: RelayStatus = {
   lastAnswerAgeMs: 40,
   schema: { source: 'gitlab.binpb', hash: '0123456789ab', placeholder: false, state: 'proven' },
   breaker: 'closed',
+  policyVersion: 'p1',
   openJobs: 1,
   waitingJobs: 0,
   waitingLines: [],
@@ -80,7 +81,7 @@ test('it listens where it is told, and says which port is taken', async () => {
 });
 
 describe('heartbeat', () => {
-  const HERE = { everConnected: true, downMs: undefined, openStreams: 8 };
+  const HERE = { everConnected: true, downMs: undefined, openStreams: 8, policyVersion: 'p1' };
 
   function beating(put?: (beat: Beat) => Promise<void>) {
     const clock = handClock(1_000);
@@ -90,7 +91,6 @@ describe('heartbeat', () => {
       status: HERE,
     };
     const stop = startHeartbeat({
-      policyVersion: 'p1',
       answerWithinMs: 20_000,
       status: () => relay.status,
       put:

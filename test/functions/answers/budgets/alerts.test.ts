@@ -20,7 +20,7 @@ async function house() {
     thresholdAlerts({
       records: built.alerts,
       clock: built.clock,
-      currency: 'EUR',
+      currency: async () => 'EUR',
       log: silentLog,
       findLimit: async (counterKey) => {
         const limits = (await built.limitEdits.live())?.limits ?? built.deps.packedLimits;

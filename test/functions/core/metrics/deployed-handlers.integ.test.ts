@@ -200,14 +200,17 @@ test('the sweep: each number but zeros', async () => {
   });
 });
 
-test('the recount: nothing unless counters drift or it is late, and the prices it was deployed with are noted', async () => {
+test('the recount: nothing unless counters drift, it is late or rules are missing, and the prices it was deployed with are noted', async () => {
   const { handler } = await importFor<typeof import('../../../../functions/drift/handler.ts')>(
     import.meta.url,
     'functions/drift/handler.ts',
   );
+  const { pk: rules, sk: pointer } = ledgerKeys(INSTANCE).rulesPointer;
+  services.stored.push({ pk: { S: rules }, sk: { S: pointer }, ha: { S: 'missing' } });
   await handler();
+  services.stored.pop();
   expect(said.join('')).toMatch(/prices noted.*"policyVersion":"metrics"/);
-  expect(linesSaid()).toEqual([]);
+  expect(measuredBy()).toEqual({ RulesBehindSeconds: [1] });
   const { pk, sk } = ledgerKeys(INSTANCE).recountOutcome;
   const outcome: Item = { pk: { S: pk }, sk: { S: sk }, at: { N: '0' }, ul: { N: '0' }, re: { N: '1' } };
   services.stored.push(outcome);

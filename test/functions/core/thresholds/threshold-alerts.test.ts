@@ -25,7 +25,7 @@ function harness(over: Partial<ThresholdAlertDeps> = {}) {
   const limit = { now: aLimit({ amount: 100, owner: 'payments-leads' }) as Limit };
   const deps: ThresholdAlertDeps = {
     records,
-    ...{ notify, clock, currency: 'EUR', log: silentLog },
+    ...{ notify, clock, currency: async () => 'EUR', log: silentLog },
     findLimit: async ({ subject }) => ({
       limit: { ...limit.now, subject },
       subjectLabel: `group ${subject}`,

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import type { Rules } from '../../../../functions/core/admission/judge.ts';
 import { systemClock } from '../../../../functions/core/environment/environment.ts';
 import { REJECTED_BY_ROUTER } from '../../../../functions/core/gitlab/gitlab.ts';
-import { readPackedPrices } from '../../../../functions/core/rules.ts';
+import { pricesIn } from '../../../../functions/core/rules.ts';
 import { dynamoPriceLists } from '../../../../functions/core/statements/price-lists.ts';
 import { deleteItem, getItem, putItem } from '../../../../functions/core/store/calls.ts';
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
@@ -41,8 +41,7 @@ function house() {
     const list = { version, classes: [{ name: 'small', rate_per_minute: rate }], default_class: 'small' };
     rules = bench.documents({ prices: list }, LIMITS);
     const packed = { policy: { version: rules.policy.version, document: policyDocument({ prices: list }) } };
-    writeFileSync(join(bench.folder, 'rules.json'), JSON.stringify(packed));
-    const edition = readPackedPrices(join(bench.folder, 'rules.json'));
+    const edition = pricesIn(packed);
     await prices.noteInForce(edition, bench.clock.nowMs() + seenAfterMs);
   };
   /** Runs at GitLab for so many seconds. */
