@@ -110,6 +110,10 @@ export function countText(count: number): string {
   return `${count < 0 ? '-' : ''}${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
 }
 
+/** `1 job`, `1,200 jobs` */
+export const counted = (count: number, one: string): string =>
+  `${countText(count)} ${one}${count === 1 ? '' : 's'}`;
+
 /** `90 min`, `7.5 min`, `45 s`. Rounded up to a tenth; `down` for what is left or allowed. */
 export function durationText(seconds: number, rounding: Rounding = 'up'): string {
   if (seconds !== 0 && Math.abs(seconds) < 60) return `${seconds} s`;
