@@ -34,7 +34,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     words: ['min', 'minutes'],
   },
   jobs: {
-    amount: (amount) => (amount === 1 ? '1 job' : `${countText(amount)} jobs`),
+    amount: (amount) => counted(amount, 'job'),
     bare: countText,
     name: 'limit of CI concurrent jobs',
     lower: 'You can',
@@ -63,7 +63,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     words: ['memory'],
   },
   starts: {
-    amount: (amount) => (amount === 1 ? '1 job start' : `${countText(amount)} job starts`),
+    amount: (amount) => counted(amount, 'job start'),
     bare: countText,
     name: 'limit of CI job starts',
     lower: 'You can',
