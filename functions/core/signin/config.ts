@@ -90,12 +90,9 @@ const ROLES = {
 
 /** Adds to `problems`, each with its setting and the correction; with any, the settings are not usable. */
 export function readSignInConfig(env: Environment, problems: string[]) {
-  const redirectUrl = `${(env[names.ENV_CONSOLE_URL] ?? '').replace(/\/$/, '')}${CALLBACK_PATH}`;
-  if (env[names.ENV_CONSOLE_URL] && !isOwnAddress(redirectUrl))
+  const { consoleUrl, ...settings } = readSettings(SIGN_IN, env, problems);
+  const redirectUrl = `${consoleUrl.replace(/\/$/, '')}${CALLBACK_PATH}`;
+  if (consoleUrl !== '' && !isOwnAddress(redirectUrl))
     problems.push(`${names.ENV_CONSOLE_URL} is not usable; expected one like https://budget.example.com`);
-  return {
-    ...readSettings(SIGN_IN, env, problems),
-    redirectUrl,
-    roles: withoutAbsent(readSettings(ROLES, env, problems)),
-  };
+  return { ...settings, redirectUrl, roles: withoutAbsent(readSettings(ROLES, env, problems)) };
 }
