@@ -1,21 +1,15 @@
 import type { CheckedJob } from './checked-job.ts';
 import { type CheckContext, checkedJobOf } from './job.ts';
 import { exemptionOf, isPlace, matchOf, missingFields } from './match/match.ts';
-import type { Violation } from './reason.ts';
 import type { AdmissionRequest } from './request/request.ts';
 import type { StatelessRule } from './rule.ts';
 import { applies, candidateRules, Outcome } from './rule-index.ts';
 
-interface StatelessEvaluation {
-  readonly violations: readonly Violation[];
-  /** Ids of rules in mode enforce about which nothing could be said here: those that close on errors reject. */
-  readonly unevaluated: readonly string[];
-}
-
 /** Evaluates the rules that need no counter, for the relay while the admit function is unreachable. Pure; never throws. */
-export function evaluateStateless(request: AdmissionRequest, using: CheckContext): StatelessEvaluation {
+export function evaluateStateless(request: AdmissionRequest, using: CheckContext) {
   const job = checkedJobOf(request, using);
   const outcome = new Outcome();
+  /** Ids of rules in mode enforce about which nothing could be said here: those that close on errors reject. */
   const unevaluated: string[] = [];
   for (const rule of candidateRules(using.policy.ruleIndex, job)) {
     if (!rule.stateless) continue;

@@ -34,7 +34,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     words: ['min', 'minutes'],
   },
   jobs: {
-    amount: (amount) => (amount === 1 ? '1 job' : `${countText(amount)} jobs`),
+    amount: (amount) => counted(amount, 'job'),
     bare: countText,
     name: 'limit of CI concurrent jobs',
     lower: 'You can',
@@ -63,7 +63,7 @@ export const UNIT_TEXTS: Readonly<Record<Unit, UnitText>> = {
     words: ['memory'],
   },
   starts: {
-    amount: (amount) => (amount === 1 ? '1 job start' : `${countText(amount)} job starts`),
+    amount: (amount) => counted(amount, 'job start'),
     bare: countText,
     name: 'limit of CI job starts',
     lower: 'You can',
@@ -109,6 +109,10 @@ export function countText(count: number): string {
   const [whole = '0', fraction] = String(Math.abs(count)).split('.');
   return `${count < 0 ? '-' : ''}${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`}`;
 }
+
+/** `1 job`, `1,200 jobs` */
+export const counted = (count: number, one: string): string =>
+  `${countText(count)} ${one}${count === 1 ? '' : 's'}`;
 
 /** `90 min`, `7.5 min`, `45 s`. Rounded up to a tenth; `down` for what is left or allowed. */
 export function durationText(seconds: number, rounding: Rounding = 'up'): string {

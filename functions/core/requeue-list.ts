@@ -6,10 +6,9 @@ import { requestOfRecord } from '../../policies/request/recorded.ts';
 import { missingRoom } from '../../policies/requeue.ts';
 import { ALL_UNITS, isInFlight, unitRow, writtenUnits } from '../../policies/unit.ts';
 import type { JobRecord } from './ledger/ledger.ts';
-import { getItem, itemAt, putItem } from './store/calls.ts';
+import { itemAt, readItem, timedTable, writeItem } from './store/calls.ts';
 import { ledgerKeys } from './store/keys.ts';
-import { atRev, type InstanceTable, TimeLimit } from './store/operation.ts';
-import { answered, unavailable } from './store/table-failure.ts';
+import { atRev, type InstanceTable } from './store/operation.ts';
 
 /** A job that was rejected for lack of slots alone. */
 export interface RequeueEntry {
@@ -47,13 +46,11 @@ const ENTRIES = 'en';
 
 export function dynamoRequeueLists({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
-  const failure = unavailable(table);
+  const timed = timedTable(table, TIMEOUT_MS);
+  const what = 'a list of retries';
   return {
     async read(groupId: number): Promise<RequeueList> {
-      const key = keys.requeueList(groupId);
-      const item = await answered('read a list of retries', failure, () =>
-        getItem(table, key, new TimeLimit(TIMEOUT_MS)),
-      );
+      const item = await readItem(timed, what, keys.requeueList(groupId));
       const entries = JSON.parse(item?.[ENTRIES]?.S ?? '[]') as readonly RequeueEntry[];
       return { groupId, entries, rev: Number(item?.[REV]?.N ?? 0) };
     },
@@ -66,10 +63,8 @@ export function dynamoRequeueLists({ table, instance }: InstanceTable) {
         [REV]: { N: String(rev) },
         [ENTRIES]: { S: JSON.stringify(entries) },
       });
-      const { outcome } = await answered('write a list of retries', failure, () =>
-        putItem(table, item, new TimeLimit(TIMEOUT_MS), atRev(REV, list.rev)),
-      );
-      return outcome === 'written' ? { ...list, entries, rev } : undefined;
+      const isWritten = await writeItem(timed, what, item, atRev(REV, list.rev));
+      return isWritten ? { ...list, entries, rev } : undefined;
     },
   };
 }

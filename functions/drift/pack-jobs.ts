@@ -61,7 +61,7 @@ export async function packJobs(
       await sheets.write({
         kind,
         span: day,
-        ...namedSheet(sums.get(day)?.get(kind) ?? new Map(), DAY_ROWS_MAX),
+        ...namedSheet(sums.get(`${kind} ${day}`) ?? new Map(), DAY_ROWS_MAX),
       });
   for (const month of new Set(days.map(monthKey)))
     await packMonth(
@@ -96,17 +96,15 @@ async function packMonth(month: string, packed: readonly string[], nowMs: number
 
 function sumJobs(records: readonly JobRecord[], days: ReadonlySet<string>, zone: string) {
   const placeOf = placeRecords(undefined, zone);
-  const sums = new Map<string, Map<JobSheetKind, Map<string, SheetSum>>>();
+  const sums = new Map<`${JobSheetKind} ${string}`, Map<string, SheetSum>>();
   for (const record of records) {
     const { day, tally, subjects } = countContribution(record, undefined, placeOf, () => '');
     if (!days.has(day)) continue;
     const sum = sumTally(tally);
-    const ofDay = sums.get(day) ?? new Map<JobSheetKind, Map<string, SheetSum>>();
-    sums.set(day, ofDay);
     for (const [kind, name] of [...jobRows(record, zone), ...classRows(subjects, record)]) {
-      const ofKind = ofDay.get(kind) ?? new Map<string, SheetSum>();
-      ofDay.set(kind, ofKind);
-      addSumTo(ofKind, name, sum);
+      const sheet = sums.get(`${kind} ${day}`) ?? new Map<string, SheetSum>();
+      sums.set(`${kind} ${day}`, sheet);
+      addSumTo(sheet, name, sum);
     }
   }
   return sums;

@@ -15,7 +15,7 @@ import {
   WHOLE,
 } from '../core/sheets/sheet-rows.ts';
 import type { PackedDay, Sheet, SheetKind, SheetStore } from '../core/sheets/sheet-store.ts';
-import { inParts } from '../core/store/parts.ts';
+import { readInParts } from '../core/store/parts.ts';
 import { type RollupStore, usageExpiresAtSeconds } from '../core/usage/rollup-store.ts';
 import { formerRootsIn, type UsageTally } from '../core/usage/usage.ts';
 
@@ -95,8 +95,6 @@ async function dueDays(
     });
 }
 
-const PART_KEYS = 2_000;
-
 async function packDay(
   day: string,
   { directory, classNames, withPersonal }: PackedSubjects & { readonly withPersonal: boolean },
@@ -108,16 +106,14 @@ async function packDay(
     'first',
   );
   const read = async (subjects: ReadonlyMap<number, string>): Promise<Map<number, UsageTally>> => {
-    const found = new Map<number, UsageTally>();
-    const all = [...subjects];
-    for (const part of inParts(all, PART_KEYS)) {
-      const tallies = await usage.readUsage(part.map(([, subject]) => ({ subject, day })));
-      for (const [index, [id]] of part.entries()) {
+    const keys = [...subjects].map(([id, subject]) => ({ id, subject, day }));
+    const tallies = await readInParts(keys, (some) => usage.readUsage(some));
+    return new Map(
+      keys.flatMap(({ id }, index) => {
         const tally = tallies[index];
-        if (tally !== undefined && tally.size > 0) found.set(id, tally);
-      }
-    }
-    return found;
+        return tally === undefined || tally.size === 0 ? [] : [[id, tally] as const];
+      }),
+    );
   };
   const below = Map.groupBy(directory.groupById.values(), ({ parentId = WHOLE }) => parentId);
   const groups = await read(new Map([[WHOLE, 'instance']]));

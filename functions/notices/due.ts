@@ -4,14 +4,14 @@ import { DAY_MS } from '../../policies/limits/calendar.ts';
 import type { Grant, Limit } from '../../policies/limits/limit.ts';
 import { counterOf, limitAt, limitPeriod } from '../../policies/limits/limits.ts';
 import { edgeText, instantText, relativeText } from '../../policies/text/edge-text.ts';
-import { limitName } from '../../policies/unit-texts.ts';
+import { counted, limitName } from '../../policies/unit-texts.ts';
 import { dayText, readDays, today } from '../answers/reading/usage-days.ts';
 import { canRunOut, forecastOf, historySpan } from '../answers/status/outlook.ts';
 import { BREAK_GLASS_PAGE } from '../core/notify/console-links.ts';
 import { FINANCE, findRecipient, recipientKey, subjectLabel } from '../core/notify/recipient.ts';
 import { isSent } from '../core/thresholds/alert-records.ts';
 import { listForecastLevels } from '../core/thresholds/levels.ts';
-import { countText, createNotice, cutName, type Notice, quoteText, wholeAmountText } from './notice.ts';
+import { createNotice, cutName, type Notice, quoteText, wholeAmountText } from './notice.ts';
 import {
   type BreakGlassCheckpoint,
   type Cursor,
@@ -137,12 +137,12 @@ function listCounters(glass: BreakGlass, nowMs: number): readonly CounterKey[] {
 
 function usedNotice(glass: BreakGlass, from: number, to: number, context: NoticeContext): Notice {
   const { id, subject, untilMs, jobs, per } = glass;
-  const most = `${countText(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`;
+  const most = `${counted(jobs, 'job')}${per === 'once' ? '' : ` per ${per}`}`;
   const soFar = `${to.toLocaleString('en-US')} so far, at most ${most} until ${instantText(untilMs, context.zone)}`;
   return createNotice('break-glass-used', subject, context, {
     id: `break-glass:${id}:used:${to}`,
     lines: [
-      `${countText(to - from, 'job')} of ${subjectLabel(subject, context.directory)} passed its limits by break-glass: ${soFar}.`,
+      `${counted(to - from, 'job')} of ${subjectLabel(subject, context.directory)} passed its limits by break-glass: ${soFar}.`,
       reasonLine(glass),
     ],
     page: BREAK_GLASS_PAGE,
@@ -157,7 +157,7 @@ function reviewNotices(
   context: NoticeContext,
 ): readonly Notice[] {
   const { id, subject, untilMs } = glass;
-  const ended = `ended on ${instantText(untilMs, context.zone)} and let ${countText(used, 'job')} pass`;
+  const ended = `ended on ${instantText(untilMs, context.zone)} and let ${counted(used, 'job')} pass`;
   const owner = findRecipient(subject, undefined, context);
   const recipients = recipientKey(owner) === recipientKey(FINANCE) ? [owner] : [owner, FINANCE];
   return recipients.map((to) =>

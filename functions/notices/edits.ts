@@ -3,7 +3,7 @@ import { placeOfSubject } from '../../policies/limits/cap.ts';
 import { limitsOn } from '../../policies/limits/limits.ts';
 import { instantText } from '../../policies/text/edge-text.ts';
 import { isMoney } from '../../policies/unit.ts';
-import { limitName, limitNameFirst } from '../../policies/unit-texts.ts';
+import { counted, limitName, limitNameFirst } from '../../policies/unit-texts.ts';
 import { type LoggedChange, parseLoggedChange, rowsOf } from '../core/limits/change-log.ts';
 import type { ChangeRow, Effect, FieldValue } from '../core/limits/edit-model.ts';
 import type { EditRequest, LimitRequest } from '../core/limits/edit-outcomes.ts';
@@ -21,7 +21,6 @@ import {
   subjectLabel,
 } from '../core/notify/recipient.ts';
 import {
-  countText,
   createNotice,
   cutName,
   cutText,
@@ -132,12 +131,12 @@ function manyChangesNotice(to: Recipient, changes: readonly Change[], of: Edit):
   const [loosened, tightened] = [count('loosens'), count('tightens')];
   const label = subjectLabel(subject, of.context.directory);
   const isOne = subjects.length === 1;
-  const where = isOne ? label : `${label} and ${countText(subjects.length - 1, 'other')}`;
+  const where = isOne ? label : `${label} and ${counted(subjects.length - 1, 'other')}`;
   return createNotice(EFFECTS[totalEffect(changes.flat())].kind, subject, of.context, {
     to,
     id: `edit:${of.edit}:many`,
     lines: [
-      `${countText(changes.length, 'change')} of limits of ${where}: ${loosened} looser, ${tightened} tighter.`,
+      `${counted(changes.length, 'change')} of limits of ${where}: ${loosened} looser, ${tightened} tighter.`,
       authorLine(of),
     ],
     page: isOne ? historyPagePath(subject) : '/history',
@@ -280,7 +279,7 @@ function editText({ rows, count }: EditRequest['edit'], context: NoticeContext):
   const row = rows.find(({ field }) => field === 'amount') ?? rows[0];
   if (row === undefined) return 'change limits';
   const [from, to] = [row.from, row.to].map((value) => valueText(row, value, context));
-  const more = count > 1 ? `, with ${countText(count - 1, 'more difference')}` : '';
+  const more = count > 1 ? `, with ${counted(count - 1, 'more difference')}` : '';
   return `change ${row.field} of ${cutName(row.limit)} of ${subjectLabel(row.subject, context.directory)} from ${from} to ${to}${more}`;
 }
 

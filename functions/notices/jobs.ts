@@ -6,7 +6,7 @@ import { leastMode, rolloutModes, rolloutPlaceOf } from '../../policies/rollout.
 import { bindingFirst } from '../../policies/text/reason-texts.ts';
 import { disclosureFor } from '../../policies/text/rejection-text.ts';
 import { ASKED_BY } from '../../policies/unit.ts';
-import { limitNameFirst } from '../../policies/unit-texts.ts';
+import { counted, limitNameFirst } from '../../policies/unit-texts.ts';
 import { recordPlaceOf } from '../answers/job/recorded-job.ts';
 import { NOWHERE } from '../answers/reading/scope.ts';
 import type { JobRecord } from '../core/ledger/ledger.ts';
@@ -22,7 +22,7 @@ import {
 } from '../core/notify/recipient.ts';
 import { readInParts } from '../core/store/parts.ts';
 import { usageOf } from '../core/usage/usage.ts';
-import { countText, createNotice, cutName, type Notice, wholeAmountText } from './notice.ts';
+import { createNotice, cutName, type Notice, wholeAmountText } from './notice.ts';
 import { type Findings, limitsBySubject, type NoticeContext, type NoticesDeps, type Run } from './run.ts';
 
 /** Name of rejected jobs among the counts of a subject. The other names are rules that only warned. */
@@ -162,7 +162,7 @@ function rejectedNotice(
   return createNotice('jobs-rejected', subject, context, {
     id: `rejected:${id}`,
     lines: [
-      `${countText(jobs, 'job')} of ${subjectLabel(subject, directory)} ${jobs === 1 ? 'was' : 'were'} rejected.`,
+      `${counted(jobs, 'job')} of ${subjectLabel(subject, directory)} ${jobs === 1 ? 'was' : 'were'} rejected.`,
       ...(ran > 0 ? [`${of}${ran} ran anyway: in dry_run GitLab ignores rejections`] : []),
       ...listCauses(records, subject, context).map((cause) => `${of}${cause}`),
       ...(latest ? [`Latest: job ${latest.jobId}${path === undefined ? '' : ` in ${cutName(path)}`}`] : []),

@@ -64,9 +64,6 @@ export const cutText = (text: string): string => shortened(oneLine(text), TEXT_C
 export const cutName = (text: string): string => shortened(oneLine(text), NAME_CHARACTERS_MAX);
 export const quoteText = (text: string): string => quoted(text, TEXT_CHARACTERS_MAX);
 
-export const countText = (count: number, one: string): string =>
-  `${count.toLocaleString('en-US')} ${one}${count === 1 ? '' : 's'}`;
-
 /** An instant as a change row has it. Other texts, such as `lifted`, stay as they are. */
 export const whenText = (text: string, { zone }: { readonly zone: string }): string =>
   Number.isNaN(Date.parse(text)) ? text : instantText(Date.parse(text), zone);

@@ -14,10 +14,9 @@ import type { StoredRequest } from '../core/limits/requests.ts';
 import type { ChatSender } from '../core/notify/chat.ts';
 import type { Notifier } from '../core/notify/message.ts';
 import { findGroup, type Ownership, type Recipient, recipientKey } from '../core/notify/recipient.ts';
-import { getItem, itemAt, putItem } from '../core/store/calls.ts';
+import { itemAt, readItem, timedTable, writeItem } from '../core/store/calls.ts';
 import { ledgerKeys } from '../core/store/keys.ts';
-import { atRev, type InstanceTable, TimeLimit } from '../core/store/operation.ts';
-import { answered, LedgerError, type TableFailure } from '../core/store/table-failure.ts';
+import { atRev, type InstanceTable } from '../core/store/operation.ts';
 import type { AlertRecordStore } from '../core/thresholds/alert-records.ts';
 import type { RollupStore } from '../core/usage/rollup-store.ts';
 import type { Notice } from './notice.ts';
@@ -172,24 +171,21 @@ const BYTES = 'by';
 /** Every method throws {@link LedgerError} `ledger_unavailable`: a cursor may be written. */
 export function dynamoCursorStore({ table, instance }: InstanceTable) {
   const key = ledgerKeys(instance).noticesCursor;
-  const failure: TableFailure = (doing, why) =>
-    new LedgerError('ledger_unavailable', `could not ${doing} the cursor of the notices (${why})`);
+  const timed = timedTable(table, TIMEOUT_MS);
+  const what = 'the cursor of the notices';
   return {
     /** Undefined before the first run. */
     read: async () => {
-      const item = await answered('read', failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
+      const item = await readItem(timed, what, key);
       const bytes = item?.[BYTES]?.B;
       if (bytes === undefined) return undefined;
-      const cursor = unpackJson(bytes, 'the cursor of the notices') as Cursor;
+      const cursor = unpackJson(bytes, what) as Cursor;
       return { rev: Number(item?.[REV]?.N), cursor };
     },
     /** Resolves to false if another run wrote first. */
-    write: async ({ rev, cursor }: { readonly rev: number; readonly cursor: Cursor }): Promise<boolean> => {
+    write: ({ rev, cursor }: { readonly rev: number; readonly cursor: Cursor }): Promise<boolean> => {
       const item = itemAt(key, { [REV]: { N: String(rev) }, [BYTES]: { B: packJson(cursor) } });
-      const { outcome } = await answered('write', failure, () =>
-        putItem(table, item, new TimeLimit(TIMEOUT_MS), atRev(REV, rev - 1)),
-      );
-      return outcome === 'written';
+      return writeItem(timed, what, item, atRev(REV, rev - 1));
     },
   };
 }

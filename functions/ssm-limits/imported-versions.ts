@@ -1,9 +1,8 @@
 /** Remembers which version of each parameter was imported, one item per parameter. */
 import type { LedgerClock } from '../core/environment/environment.ts';
-import { getItem, itemAt, putItem, queryAll } from '../core/store/calls.ts';
+import { itemAt, readAll, readItem, timedTable, writeItem } from '../core/store/calls.ts';
 import { IMPORTED_PARAMETER_SK_PREFIX, ledgerKeys } from '../core/store/keys.ts';
-import { type InstanceTable, type Item, TimeLimit } from '../core/store/operation.ts';
-import { answered, unavailable } from '../core/store/table-failure.ts';
+import type { InstanceTable, Item } from '../core/store/operation.ts';
 import { SK, TTL_ATTRIBUTE } from '../names.ts';
 
 interface ImportedVersion {
@@ -27,26 +26,24 @@ interface Deps extends InstanceTable {
 
 export function dynamoImportedVersions({ table, instance, clock }: Deps) {
   const { importedParameter } = ledgerKeys(instance);
-  const failure = unavailable(table);
+  const timed = timedTable(table, TIMEOUT_MS);
   return {
-    readAll: (): Promise<ReadonlyMap<number, ImportedVersion>> =>
-      answered('read imported parameters', failure, async () => {
-        const sk = { begins: IMPORTED_PARAMETER_SK_PREFIX };
-        const query = { pk: importedParameter(0).pk, sk, consistent: true };
-        const items = await queryAll(table, query, new TimeLimit(READ_ALL_TIMEOUT_MS));
-        return new Map(
-          items.flatMap((item) => {
-            const group = Number(item[SK]?.S?.slice(IMPORTED_PARAMETER_SK_PREFIX.length));
-            const imported = decode(item);
-            return imported === undefined ? [] : [[group, imported] as const];
-          }),
-        );
-      }),
-    read: (group: number): Promise<ImportedVersion | undefined> =>
-      answered('read an imported parameter', failure, async () => {
-        const item = await getItem(table, importedParameter(group), new TimeLimit(TIMEOUT_MS));
-        return item && decode(item);
-      }),
+    async readAll(): Promise<ReadonlyMap<number, ImportedVersion>> {
+      const sk = { begins: IMPORTED_PARAMETER_SK_PREFIX };
+      const query = { pk: importedParameter(0).pk, sk, consistent: true };
+      const items = await readAll(timedTable(table, READ_ALL_TIMEOUT_MS), 'imported parameters', query);
+      return new Map(
+        items.flatMap((item) => {
+          const group = Number(item[SK]?.S?.slice(IMPORTED_PARAMETER_SK_PREFIX.length));
+          const imported = decode(item);
+          return imported === undefined ? [] : [[group, imported] as const];
+        }),
+      );
+    },
+    async read(group: number): Promise<ImportedVersion | undefined> {
+      const item = await readItem(timed, 'an imported parameter', importedParameter(group));
+      return item && decode(item);
+    },
     async write(group: number, imported: ImportedVersion | undefined): Promise<void> {
       const expires = Math.ceil(clock.nowMs() / 1000) + EMPTIED_KEPT_SECONDS;
       const attributes: Item =
@@ -57,9 +54,7 @@ export function dynamoImportedVersions({ table, instance, clock }: Deps) {
               at: { N: String(imported.modifiedAtMs) },
               li: { S: JSON.stringify(imported.limits) },
             };
-      await answered('write an imported parameter', failure, () =>
-        putItem(table, itemAt(importedParameter(group), attributes), new TimeLimit(TIMEOUT_MS)),
-      );
+      await writeItem(timed, 'an imported parameter', itemAt(importedParameter(group), attributes));
     },
   };
 }

@@ -132,7 +132,7 @@ const isDind = (text: string, words: readonly string[]): boolean =>
   words.includes('dind') || text.startsWith('docker-dind') || words.join('-').includes('docker-in-docker');
 
 /** The parts of an image reference as written: no registry, `library/` or `latest` is put in. */
-export interface ImageReference {
+interface ImageReference {
   readonly name: string;
   readonly tag?: string;
   readonly digest?: string;

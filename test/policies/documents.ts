@@ -39,6 +39,16 @@ export function someLimits(document: object, policy: Policy = aPolicy(), directo
   return parsed.value;
 }
 
+export function problemsOfLimits(document: unknown, directory?: Directory): readonly string[] {
+  const parsed = parseLimits(document, 'v', aPolicy(), directory);
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+}
+
+export function problemsOfPolicy(document: unknown): readonly string[] {
+  const parsed = parsePolicy(document, 'v');
+  return parsed.ok ? [] : parsed.problems.map(problemText);
+}
+
 export const aDirectory: Directory = indexDirectory(
   [
     { id: 100, path: 'acme', personal: false },

@@ -1,12 +1,12 @@
 /** Judges GitLab's side of the set-up. Pure: parts hidden by one cause are unknown, and the cause is reported once. */
 import { DAY_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import { counted } from '../../../policies/unit-texts.ts';
 import type { Beat } from '../../core/contract/admissions.ts';
 import type { CanaryOutcome } from '../../core/ledger/controller.ts';
 import type { Unread } from './evidence.ts';
 import {
   CLOCK_OFF_MS_MAX,
   checked,
-  counted,
   HEALTH_ALARM,
   type HealthChecks,
   type HealthJudgement,

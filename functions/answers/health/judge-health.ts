@@ -1,5 +1,6 @@
 /** Judges a deployment by the traces of its programs in the table, its relays and GitLab's side. */
 import { MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import { counted, countText } from '../../../policies/unit-texts.ts';
 import { isRecountLate } from '../../core/ledger/checkpoints.ts';
 import type { RelayHeartbeat } from '../../core/store/health-items.ts';
 import type { HealthFinding, HealthView } from './evidence.ts';
@@ -8,7 +9,6 @@ import {
   alarmed,
   CLOCK_OFF_MS_MAX,
   checked,
-  counted,
   DIRECTORY_OLD_MS,
   type HealthChecks,
   type HealthJudgement,
@@ -191,7 +191,7 @@ const PART_CHECKS: HealthChecks = {
     if (bypass === 0) return ok(`GitLab asked about all of ${counted(ran, 'job')} ${during}`);
     const runners = `${counted(bypassingRunners, 'runner')}: ${ids.join(', ')}`;
     const on = bypassingRunners === 0 ? '' : `, on ${runners}${bypassingRunners > ids.length ? ' …' : ''}`;
-    const text = `${bypass} of ${counted(ran, 'job')} ${during} ran without an admission request${on}`;
+    const text = `${countText(bypass)} of ${counted(ran, 'job')} ${during} ran without an admission request${on}`;
     const remedy = 'run tollgate coverage: it lists these runners, each with a remedy';
     if (bypass <= ran * (1 - COVERAGE_MIN)) return warning(text, remedy);
     const busy = ran > JOBS_PER_HOUR_MIN * 24 * days;

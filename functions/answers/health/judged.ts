@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../policies/limits/calendar.ts';
+import { counted } from '../../../policies/unit-texts.ts';
 import { type RelayHeartbeat, SILENT_MS } from '../../core/store/health-items.ts';
 import type { HealthFinding } from './evidence.ts';
 import type { HealthEvidence } from './read-health.ts';
@@ -48,9 +49,6 @@ export const recentRelays = (
 /** Relays heard now; empty: none, or unknown. */
 export const relaysHeard = ({ heartbeats, nowMs }: HealthEvidence): readonly RelayHeartbeat[] =>
   heartbeats.known ? recentRelays(heartbeats.value, nowMs) : [];
-
-export const counted = (number: number, noun: string): string =>
-  `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 export function span(ms: number): string {
   if (ms < 2 * MINUTE_MS) return counted(Math.max(0, Math.round(ms / 1_000)), 'second');

@@ -1,6 +1,7 @@
+import { counted } from '../../../policies/unit-texts.ts';
 import type { WaitingLine } from '../../core/contract/admissions.ts';
 import type { RelayHeartbeat } from '../../core/store/health-items.ts';
-import { counted, span } from './judged.ts';
+import { span } from './judged.ts';
 
 /** Two heartbeats; older queues are gone. */
 const TOLD_MS = 60_000;

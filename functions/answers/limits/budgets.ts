@@ -180,9 +180,7 @@ function subjectsToShow(
   { limits, places, directory, scope }: CallerView,
 ): readonly string[] {
   if (holding !== undefined)
-    return [...new Set([holding, ...subjectsAbove(holding, directory), 'instance'])].filter((subject) =>
-      scope.sees(subject),
-    );
+    return [holding, ...subjectsAbove(holding, directory)].filter((subject) => scope.sees(subject));
   // Everything is below the instance.
   const top = below === 'instance' ? undefined : below;
   const groups = places.groups

@@ -228,8 +228,7 @@ export const exceptionsOf =
   (reading: ReadContext) =>
   async (subject: string | undefined, caller: Caller): Promise<readonly ExceptionRow[]> => {
     const { directory, scope } = await readPlaces(reading, caller);
-    const levels =
-      subject === undefined ? undefined : [subject, ...subjectsAbove(subject, directory), 'instance'];
+    const levels = subject === undefined ? undefined : [subject, ...subjectsAbove(subject, directory)];
     const { document, limits } = await exportedLimits(reading.limitEdits);
     const nowMs = reading.clock.nowMs();
     return EXCEPTIONS.flatMap(({ kind, key, what }) => {

@@ -5,9 +5,10 @@ import {
   indexDirectory,
 } from '../../../policies/directory.ts';
 import { type CapKind, capWords, parseCap, placeOfSubject } from '../../../policies/limits/cap.ts';
-import { subjectKey } from '../../../policies/limits/limits.ts';
 import { compareTexts } from '../../../policies/text/plain-text.ts';
 import type { UserNames } from '../../core/gitlab/cached-answers.ts';
+import { subjectPath } from '../../core/limits/change-rows.ts';
+import { groupsAbove } from '../../core/limits/subject-text.ts';
 import type { Roles } from '../../core/signin/model.ts';
 
 /** Visibility for a caller: a subject is visible if it is, or is below, one of the caller's groups. */
@@ -86,7 +87,6 @@ export function placesOf(directory: Directory, atMs?: number): Places {
 /** Label of a subject: the path of a group or project, the name of a class, or the subject itself. */
 export function formatSubjectLabel(subject: string, directory: Directory): string {
   if (subject === 'instance') return 'The whole GitLab';
-  const { groupById, projectById } = directory;
   const cap = parseCap(subject);
   if (cap !== undefined) {
     const place = formatSubjectLabel(cap.place, directory);
@@ -94,12 +94,7 @@ export function formatSubjectLabel(subject: string, directory: Directory): strin
     if (name === undefined) return `${place}: ${capWords(kind)}`;
     return `${place}: ${kind} ${capNameLabel(kind, name, directory)}`;
   }
-  const slash = subject.indexOf('/');
-  const [kind, name] = [subject.slice(0, slash), subject.slice(slash + 1)];
-  if (kind === 'group') return groupById.get(Number(name))?.path ?? subject;
-  if (kind === 'project') return projectById.get(Number(name))?.path ?? subject;
-  if (kind === 'runner' || kind === 'user') return `${kind} ${name}`;
-  return kind === 'runner-class' || kind === 'groups' ? name : subject;
+  return subjectPath(subject, directory) ?? subject.replace(/^(runner|user)\//, '$1 ');
 }
 
 /** Adds the project to names of jobs and schedules: `7/unit` → `unit of acme/payments/checkout`. */
@@ -126,10 +121,7 @@ export function groupLabelOf(
 /** Closest first, the instance last, without the subject itself. */
 export function subjectsAbove(subject: string, directory: Directory): readonly string[] {
   if (subject === 'instance') return [];
-  const groups = ancestorsOf(subject, directory)
-    .map(({ id }) => subjectKey({ kind: 'group', id }))
-    .filter((each) => each !== subject);
-  return [...groups.reverse(), 'instance'];
+  return [...groupsAbove(subject, directory).toReversed(), 'instance'];
 }
 
 /** `project/7 money-month` → `acme/payments/checkout money-month`. Unknown ids stay. @param nameOf - names users */

@@ -1,6 +1,6 @@
 /** A report and a list of all groups as CSV: the amounts of a column add up, so there is no line of totals. */
 
-import { amountText, countText, durationText } from '../../../policies/unit-texts.ts';
+import { amountText, counted, countText, durationText } from '../../../policies/unit-texts.ts';
 import { emptySum } from '../../core/sheets/sheet-rows.ts';
 import { csv, csvField, decimal } from '../statement/csv.ts';
 import { hasOthers, type SpendFigures, type SpendReport } from './model.ts';
@@ -55,7 +55,7 @@ export function retriesText({ total, currency }: Pick<SpendReport, 'total' | 'cu
   const { retries, retryMicros, retriesKnown } = total;
   if (retriesKnown === 0) return unknownText('if it was a retry', total);
   const spent = amountText(retryMicros, 'micros', currency);
-  return `${jobsText(retries)} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${spent}. ${basisText(retriesKnown, total)}`;
+  return `${counted(retries, 'job')} ${retries === 1 ? 'was a retry' : 'were retries'}, for ${spent}. ${basisText(retriesKnown, total)}`;
 }
 
 /** `Jobs were queued for 42 s on average, nine of ten for 5 min at most. Known of 912 of 1,004 jobs that ran.` */
@@ -84,12 +84,10 @@ function withinSeconds(queue: SpendReport['queue'], share: number): number | und
 }
 
 const basisText = (known: number, { ran }: SpendFigures): string =>
-  `Known of ${countText(known)} of ${jobsText(ran)} that ran.`;
+  `Known of ${countText(known)} of ${counted(ran, 'job')} that ran.`;
 
 const unknownText = (what: string, { ran }: SpendFigures): string =>
-  ran === 0 ? 'No job ran.' : `GitLab sent no admission request for ${jobsText(ran)} that ran ${what}.`;
-
-const jobsText = (count: number): string => `${countText(count)} ${count === 1 ? 'job' : 'jobs'}`;
+  ran === 0 ? 'No job ran.' : `GitLab sent no admission request for ${counted(ran, 'job')} that ran ${what}.`;
 
 const spanText = (seconds: number): string =>
   seconds % 3_600 === 0 ? `${seconds / 3_600} h` : durationText(seconds);

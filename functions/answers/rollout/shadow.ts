@@ -3,7 +3,7 @@ import { counterName } from '../../../policies/claim.ts';
 import { ancestorsOf } from '../../../policies/directory.ts';
 import { counterOf } from '../../../policies/limits/limits.ts';
 import type { Unit } from '../../../policies/unit.ts';
-import { amountText } from '../../../policies/unit-texts.ts';
+import { amountText, counted } from '../../../policies/unit-texts.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { subjectPagePath } from '../../core/notify/console-links.ts';
 import { jobsByRuleOf } from '../groups/usage.ts';
@@ -128,9 +128,6 @@ export function ownerMessage(
     text: lines.join('\n'),
   };
 }
-
-const counted = (count: number, one: string): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? one : `${one}s`}`;
 
 const WOULD_HAVE_FAILED = 'These would have failed, had every limit and rule been enforced:';
 const RAN_REJECTED =

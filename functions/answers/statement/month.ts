@@ -10,7 +10,7 @@ import {
 } from '../../../policies/limits/calendar.ts';
 import { type FiscalStart, monthsOf } from '../../../policies/limits/period.ts';
 import { type PriceTable, pricesAt } from '../../../policies/price.ts';
-import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/closed-statement.ts';
+import type { ClosedAdjustment, ClosedStatement } from '../../core/statements/statement-model.ts';
 import type { RollupStore } from '../../core/usage/rollup-store.ts';
 import type { DaySpan } from '../reading/usage-days.ts';
 import { type BilledSum, billedDays } from './billed.ts';

@@ -121,7 +121,6 @@ export const NOT_BEGUN: SyncProgress = { chunks: {}, retired: [] };
 export const MANIFEST = 'manifest';
 export const PROGRESS = 'progress';
 
-/** The manifest and the progress of a version. */
 export const ownChunks = ({ manifest, progress }: DirectoryPointer) => ({
   manifest: { version: manifest, name: MANIFEST },
   progress: { version: progress, name: PROGRESS },

@@ -6,14 +6,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Setting<Value> = (env: Environment, problems: string[]) => Value;
 
-const required =
+export const required =
   (name: string): Setting<string> =>
   (env, problems) => {
     problems.push(...unset(env, [name]));
     return env[name] ?? '';
   };
 
-const optional =
+export const optional =
   (name: string): Setting<string | undefined> =>
   (env) =>
     env[name] || undefined;
@@ -30,23 +30,46 @@ type Settings<Fields extends Readonly<Record<string, Setting<unknown>>>> = {
   readonly [Field in keyof Fields]: ReturnType<Fields[Field]>;
 };
 
+export const readSettings = <Fields extends Readonly<Record<string, Setting<unknown>>>>(
+  fields: Fields,
+  env: Environment,
+  problems: string[],
+) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([field, read]) => [field, read(env, problems)]),
+  ) as Settings<Fields>;
+
 const settingsReader =
   <Fields extends Readonly<Record<string, Setting<unknown>>>>(fields: Fields) =>
   (env: Environment): Settings<Fields> => {
     const problems: string[] = [];
-    const values = Object.entries(fields).map(([field, read]) => [field, read(env, problems)]);
+    const settings = readSettings(fields, env, problems);
     refuseInvalid(problems);
-    return Object.fromEntries(values) as Settings<Fields>;
+    return settings;
   };
 
-function controllerIdIn(env: Environment, problems: string[]): number | undefined {
-  const text = env[names.ENV_CONTROLLER_ID];
-  if (!text) return undefined;
-  const id = Number(text);
-  if (Number.isSafeInteger(id) && id > 0) return id;
-  problems.push(`${names.ENV_CONTROLLER_ID} is "${text}"; expected the number GitLab shows for it`);
-  return undefined;
-}
+const idIn =
+  (name: string, expected: string): Setting<number | undefined> =>
+  (env, problems) => {
+    const text = env[name];
+    if (!text || /^[1-9]\d{0,14}$/.test(text)) return text ? Number(text) : undefined;
+    problems.push(`${name} is "${text}"; expected ${expected}`);
+    return undefined;
+  };
+
+export const groupIdIn = (name: string) => idIn(name, 'the id GitLab shows for the group');
+
+const controllerIdIn = idIn(names.ENV_CONTROLLER_ID, 'the number GitLab shows for it');
+
+export const choiceIn =
+  <Choice extends string>(name: string, choices: readonly Choice[]): Setting<Choice | undefined> =>
+  (env, problems) => {
+    const text = env[name];
+    const choice = choices.find((one) => one === text);
+    if (text && choice === undefined)
+      problems.push(`${name} is "${text}"; expected one of ${choices.join(', ')}`);
+    return choice;
+  };
 
 export function usageZone(env: Environment, problems: string[]): string {
   const zone = env[names.ENV_ROLLUP_ZONE] || 'UTC';
@@ -87,12 +110,8 @@ export const readDriftConfig = settingsReader({ ...TABLE, ...RULES, zone: usageZ
 
 export const readSweepConfig = settingsReader({
   ...{ ...TABLE, ...RULES, ...GITLAB },
-  chargeUnknown: (env, problems): 'hold' | 'nothing' => {
-    const charge = env[names.ENV_CHARGE_UNKNOWN] || 'nothing';
-    if (charge === 'hold' || charge === 'nothing') return charge;
-    problems.push(`${names.ENV_CHARGE_UNKNOWN} is "${charge}"; expected hold or nothing`);
-    return 'nothing';
-  },
+  chargeUnknown: (env, problems) =>
+    choiceIn(names.ENV_CHARGE_UNKNOWN, ['hold', 'nothing'])(env, problems) ?? 'nothing',
   /** Its scope decides which jobs are bypassed. Absent: all that ran without an admission. */
   controllerId: controllerIdIn,
 });

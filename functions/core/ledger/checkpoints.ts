@@ -1,11 +1,18 @@
 import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { atOnce } from '../environment/environment.ts';
-import { getItem, itemAt, putItem, queryAll, type SingleItem, singleItem } from '../store/calls.ts';
+import {
+  itemAt,
+  readAll,
+  readItem,
+  type SingleItem,
+  singleItem,
+  timedTable,
+  writeItem,
+} from '../store/calls.ts';
 import { INBOX_SHARDS, type Key, ledgerKeys } from '../store/keys.ts';
-import { type AttributeValue, type InstanceTable, type Item, TimeLimit } from '../store/operation.ts';
+import type { AttributeValue, InstanceTable, Item } from '../store/operation.ts';
 import { inParts } from '../store/parts.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
 import type { RebuildReport } from './ledger.ts';
 import { numberValue, readNumber, readText, textValue } from './record.ts';
 import { roundMs, type UsageCheck } from './recount-round.ts';
@@ -71,13 +78,10 @@ export function dynamoSweepCheckpoints({ table, instance }: InstanceTable): Swee
   const keys = ledgerKeys(instance);
   let known: readonly string[] = [];
 
-  const failure = unavailable(table);
-  const get = (key: Key) =>
-    answered("read the sweep's checkpoints", failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
-  const put = (key: Key, attributes: Item) =>
-    answered("write the sweep's checkpoints", failure, () =>
-      putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS)),
-    );
+  const timed = timedTable(table, TIMEOUT_MS);
+  const what = "the sweep's checkpoints";
+  const get = (key: Key) => readItem(timed, what, key);
+  const put = (key: Key, attributes: Item) => writeItem(timed, what, itemAt(key, attributes));
 
   return {
     async read() {
@@ -126,14 +130,11 @@ export function dynamoReportedEnds({ table, instance }: InstanceTable) {
     encode: (slot) => ({ sl: numberValue(slot) }),
     decode: ({ sl }) => (Number.isSafeInteger(Number(sl?.N)) ? Number(sl?.N) : undefined),
   });
+  const timed = timedTable(table, SHARD_TIMEOUT_MS);
   const readShard = (slot: number, shard: number): Promise<readonly Item[]> =>
-    answered('read reported ends', unavailable(table), () =>
-      queryAll(
-        table,
-        { pk: keys.inboxPk(slot, shard), attributes: ['b'], consistent: false },
-        new TimeLimit(SHARD_TIMEOUT_MS),
-      ),
-    );
+    readAll(timed, 'reported ends', {
+      ...{ pk: keys.inboxPk(slot, shard), attributes: ['b'], consistent: false },
+    });
   return {
     /** Bodies of the deliveries of one half hour, in no order. @throws {LedgerError} `ledger_unavailable` */
     async read(slot: number): Promise<readonly string[]> {

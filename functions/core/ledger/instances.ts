@@ -3,11 +3,11 @@ import { ENV_DEPLOYMENT } from '../../names.ts';
 import { systemClock } from '../environment/environment.ts';
 import type { Environment } from '../environment/settings.ts';
 import { deployedMetrics } from '../metrics.ts';
-import { getItem, itemAt, putItem, queryPage } from '../store/calls.ts';
+import { getItem, itemAt, queryPage, timedTable, writeItem } from '../store/calls.ts';
 import { INSTANCES_PK, type Key } from '../store/keys.ts';
-import { type InstanceTable, type ItemTable, SK, TimeLimit } from '../store/operation.ts';
+import { type InstanceTable, type ItemTable, SK } from '../store/operation.ts';
 import { signedTable } from '../store/signed-table.ts';
-import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
+import { LedgerError } from '../store/table-failure.ts';
 
 /** The GitLab instances of a table. The host starts every key, so another spelling would see an empty table. */
 export type InstanceRegister = ReturnType<typeof dynamoInstanceRegister>;
@@ -37,15 +37,15 @@ function withoutTable<Answer>(instead: Answer) {
 }
 
 const isKnownInstance = (table: ItemTable, instance: string, timeoutMs: number): Promise<boolean> =>
-  answered('look up this GitLab instance', unavailable(table), async () => {
-    const item = getItem(table, registerKey(instance), new TimeLimit(timeoutMs));
+  timedTable(table, timeoutMs).within('look up this GitLab instance', async (limit) => {
+    const item = getItem(table, registerKey(instance), limit);
     return (await item.catch(withoutTable(undefined))) !== undefined;
   });
 
 async function knownInstances(table: ItemTable, timeoutMs: number): Promise<readonly KnownInstance[]> {
   const ask = { pk: INSTANCES_PK, consistent: true };
-  const { items } = await answered('read whose books these are', unavailable(table), () =>
-    queryPage(table, ask, new TimeLimit(timeoutMs)).catch(withoutTable({ items: [] })),
+  const { items } = await timedTable(table, timeoutMs).within('read whose books these are', (limit) =>
+    queryPage(table, ask, limit).catch(withoutTable({ items: [] })),
   );
   return items.map((item) => ({
     instance: item[SK]?.S ?? '',
@@ -63,9 +63,7 @@ export const dynamoInstanceRegister = ({ table }: Pick<InstanceTable, 'table'>) 
       ...(gitlabUrl !== undefined && { [GITLAB_URL_ATTRIBUTE]: { S: gitlabUrl } }),
       ...(routerHost !== undefined && { [ROUTER_HOST]: { S: routerHost } }),
     });
-    await answered('remember whose books these are', unavailable(table), () =>
-      putItem(table, item, new TimeLimit(REGISTER_TIMEOUT_MS)),
-    );
+    await writeItem(timedTable(table, REGISTER_TIMEOUT_MS), 'whose books these are', item);
   },
 });
 

@@ -11,11 +11,11 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { type CounterKey, counterName } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { atOnce } from '../environment/environment.ts';
-import { getItem, itemAt, putItem, type SingleItem } from '../store/calls.ts';
-import { type Key, ledgerKeys } from '../store/keys.ts';
-import { atRev, type InstanceTable, type Item, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
+import { itemAt, readItem, type SingleItem, timedTable, writeItem } from '../store/calls.ts';
+import { ledgerKeys } from '../store/keys.ts';
+import { atRev, type InstanceTable, TTL_ATTRIBUTE } from '../store/operation.ts';
 import { inParts } from '../store/parts.ts';
-import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
+import { LedgerError } from '../store/table-failure.ts';
 import type { AttemptDeps } from './attempt.ts';
 import type { Counter, CounterAmounts, JobRecord, RebuildReport } from './ledger.ts';
 import { findSuspects, markDrift, READ_TIMEOUT_MS, revOf } from './rebuild.ts';
@@ -225,26 +225,20 @@ export function dynamoRecountRounds({
   partBytes = PART_BYTES_MAX,
 }: InstanceTable & { readonly nowMs: () => number; readonly partBytes?: number }): RecountRounds {
   const keys = ledgerKeys(instance);
-  const failure = unavailable(table);
+  const timed = timedTable(table, TIMEOUT_MS);
+  const what = 'where the recount stands';
   let rev = 0;
-
-  const put = (key: Key, attributes: Item, replacesRev?: number) =>
-    answered('write where the recount stands', failure, () => {
-      const condition = replacesRev === undefined ? undefined : atRev(REV, replacesRev);
-      return putItem(table, itemAt(key, attributes), new TimeLimit(TIMEOUT_MS), condition);
-    });
-  const get = (key: Key) =>
-    answered('read where the recount stands', failure, () => getItem(table, key, new TimeLimit(TIMEOUT_MS)));
 
   return {
     async read() {
-      const head = await get(keys.recountRound);
+      const head = await readItem(timed, what, keys.recountRound);
       rev = Number(head?.[REV]?.N ?? 0);
       if (head === undefined || Number(head[FORM]?.N) !== FORM_NOW) return undefined;
       const own = head[BYTES]?.B;
       const parts = own === undefined ? [] : [own];
       await atOnce([...Array(Number(head[PARTS]?.N)).keys()], AT_ONCE, async (part) => {
-        parts[part] = (await get(keys.recountPart(rev, part)))?.[BYTES]?.B ?? new Uint8Array();
+        const item = await readItem(timed, what, keys.recountPart(rev, part));
+        parts[part] = item?.[BYTES]?.B ?? new Uint8Array();
       });
       // Parts of a round that no run went on with are gone.
       if (parts.some(({ length }) => length === 0)) return undefined;
@@ -255,19 +249,19 @@ export function dynamoRecountRounds({
       const parts = bytes.length <= partBytes ? 0 : Math.ceil(bytes.length / partBytes);
       const next = rev + 1;
       await atOnce([...Array(parts).keys()], AT_ONCE, async (part) => {
-        await put(keys.recountPart(next, part), {
+        const item = itemAt(keys.recountPart(next, part), {
           [BYTES]: { B: bytes.subarray(part * partBytes, (part + 1) * partBytes) },
           [TTL_ATTRIBUTE]: { N: String(Math.ceil(nowMs() / 1000) + KEPT_SECONDS) },
         });
+        await writeItem(timed, what, item);
       });
-      const head = {
+      const head = itemAt(keys.recountRound, {
         [REV]: { N: String(next) },
         [FORM]: { N: String(FORM_NOW) },
         [PARTS]: { N: String(parts) },
         ...(parts === 0 && { [BYTES]: { B: bytes } }),
-      };
-      const { outcome } = await put(keys.recountRound, head, rev);
-      if (outcome === 'refused')
+      });
+      if (!(await writeItem(timed, what, head, atRev(REV, rev))))
         throw new LedgerError('ledger_unavailable', 'another run goes on with the recount');
       rev = next;
     },

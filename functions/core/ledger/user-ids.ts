@@ -3,10 +3,9 @@ import type { CounterKey } from '../../../policies/claim.ts';
 import { userOfSubject } from '../../../policies/limits/cap.ts';
 import type { Violation } from '../../../policies/reason.ts';
 import { atOnce, type LedgerClock } from '../environment/environment.ts';
-import { getItem, itemAt, putItem } from '../store/calls.ts';
+import { itemAt, readItem, timedTable, writeItem } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import { absent, type InstanceTable, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import { absent, type InstanceTable, TTL_ATTRIBUTE } from '../store/operation.ts';
 import type { CorrectionEntry, JobFacts, JobRecord } from './ledger.ts';
 import { isOfUser, namelessFromMs, recordNamelessFromMs } from './retention.ts';
 import type { LedgerStore, RewriteStore } from './store.ts';
@@ -32,15 +31,13 @@ const DAY_SECONDS = 86_400;
 
 export function dynamoPseudonymKeys({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
-  const failure = unavailable(table);
+  const timed = timedTable(table, TIMEOUT_MS);
   const known = new Map<number, Uint8Array>();
 
   async function find(year: number): Promise<Uint8Array | undefined> {
     const cached = known.get(year);
     if (cached !== undefined) return cached;
-    const item = await answered('read a key of pseudonyms', failure, () =>
-      getItem(table, keys.pseudonymKey(year), new TimeLimit(TIMEOUT_MS)),
-    );
+    const item = await readItem(timed, 'a key of pseudonyms', keys.pseudonymKey(year));
     const key = item?.[KEY]?.B;
     if (key !== undefined) known.set(year, key);
     return key;
@@ -56,9 +53,7 @@ export function dynamoPseudonymKeys({ table, instance }: InstanceTable) {
         [KEY]: { B: randomBytes(KEY_BYTES) },
         [TTL_ATTRIBUTE]: { N: String(Date.UTC(year + 1, 0, 1) / 1000 + KEPT_DAYS * DAY_SECONDS) },
       });
-      await answered('make a key of pseudonyms', failure, () =>
-        putItem(table, item, new TimeLimit(TIMEOUT_MS), absent()),
-      );
+      await writeItem(timed, 'a key of pseudonyms', item, absent());
       return (await find(year)) ?? Promise.reject(new Error(`the key of ${year} was made and is not there`));
     },
   };

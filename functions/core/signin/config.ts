@@ -1,19 +1,14 @@
 import { BlockList, isIP } from 'node:net';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
+import * as names from '../../names.ts';
 import {
-  ENV_ADMIN_GROUP_ID,
-  ENV_CONSOLE_URL,
-  ENV_FINANCE_GROUP_ID,
-  ENV_GITLAB_TOKEN_PARAMETER,
-  ENV_GITLAB_URL,
-  ENV_OWNERS_FROM,
-  ENV_SIGNIN_CLIENT_ID,
-  ENV_SIGNIN_DEVICE_CLIENT_ID,
-  ENV_SIGNIN_SECRET_PARAMETER,
-  ENV_VIEWERS_FROM,
-} from '../../names.ts';
-import { type Environment, unset } from '../environment/settings.ts';
-import type { RoleSettings } from './gitlab-roles.ts';
+  choiceIn,
+  type Environment,
+  groupIdIn,
+  optional,
+  readSettings,
+  required,
+} from '../environment/settings.ts';
 
 export const CALLBACK_PATH = '/signin/callback';
 
@@ -77,47 +72,27 @@ export function isAddressRange(text: string): boolean {
 
 const addressFamily = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-const OWNERS = ['maintainer', 'owner'] as const;
-const VIEWERS = ['guest', 'reporter', 'developer'] as const;
+const SIGN_IN = {
+  /** Also the issuer of the ID tokens: GitLab names itself by its address. */
+  gitlabUrl: required(names.ENV_GITLAB_URL),
+  gitlabTokenParameter: required(names.ENV_GITLAB_TOKEN_PARAMETER),
+  consoleUrl: required(names.ENV_CONSOLE_URL),
+  clientId: required(names.ENV_SIGNIN_CLIENT_ID),
+  deviceClientId: optional(names.ENV_SIGNIN_DEVICE_CLIENT_ID),
+  clientSecretParameter: required(names.ENV_SIGNIN_SECRET_PARAMETER),
+};
+const ROLES = {
+  adminGroupId: groupIdIn(names.ENV_ADMIN_GROUP_ID),
+  financeGroupId: groupIdIn(names.ENV_FINANCE_GROUP_ID),
+  ownersFrom: choiceIn(names.ENV_OWNERS_FROM, ['maintainer', 'owner']),
+  viewersFrom: choiceIn(names.ENV_VIEWERS_FROM, ['guest', 'reporter', 'developer']),
+};
 
 /** Adds to `problems`, each with its setting and the correction; with any, the settings are not usable. */
 export function readSignInConfig(env: Environment, problems: string[]) {
-  const needed = [
-    ...[ENV_GITLAB_URL, ENV_GITLAB_TOKEN_PARAMETER, ENV_CONSOLE_URL],
-    ...[ENV_SIGNIN_CLIENT_ID, ENV_SIGNIN_SECRET_PARAMETER],
-  ];
-  problems.push(...unset(env, needed));
-
-  const groupId = (name: string): number | undefined => {
-    const text = env[name];
-    if (!text) return undefined;
-    if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-    problems.push(`${name} is "${text}"; expected the id GitLab shows for the group`);
-    return undefined;
-  };
-  const oneOf = <Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined => {
-    const text = env[name];
-    const choice = choices.find((one) => one === text);
-    if (text && choice === undefined)
-      problems.push(`${name} is "${text}"; expected one of ${choices.join(', ')}`);
-    return choice;
-  };
-  const redirectUrl = `${(env[ENV_CONSOLE_URL] ?? '').replace(/\/$/, '')}${CALLBACK_PATH}`;
-  if (env[ENV_CONSOLE_URL] && !isOwnAddress(redirectUrl))
-    problems.push(`${ENV_CONSOLE_URL} is not usable; expected one like https://budget.example.com`);
-  return {
-    /** Also the issuer of the ID tokens: GitLab names itself by its address. */
-    gitlabUrl: env[ENV_GITLAB_URL] ?? '',
-    gitlabTokenParameter: env[ENV_GITLAB_TOKEN_PARAMETER] ?? '',
-    clientId: env[ENV_SIGNIN_CLIENT_ID] ?? '',
-    deviceClientId: env[ENV_SIGNIN_DEVICE_CLIENT_ID] || undefined,
-    clientSecretParameter: env[ENV_SIGNIN_SECRET_PARAMETER] ?? '',
-    redirectUrl,
-    roles: withoutAbsent({
-      adminGroupId: groupId(ENV_ADMIN_GROUP_ID),
-      financeGroupId: groupId(ENV_FINANCE_GROUP_ID),
-      ownersFrom: oneOf(ENV_OWNERS_FROM, OWNERS),
-      viewersFrom: oneOf(ENV_VIEWERS_FROM, VIEWERS),
-    }) satisfies RoleSettings,
-  };
+  const { consoleUrl, ...settings } = readSettings(SIGN_IN, env, problems);
+  const redirectUrl = `${consoleUrl.replace(/\/$/, '')}${CALLBACK_PATH}`;
+  if (consoleUrl !== '' && !isOwnAddress(redirectUrl))
+    problems.push(`${names.ENV_CONSOLE_URL} is not usable; expected one like https://budget.example.com`);
+  return { ...settings, redirectUrl, roles: withoutAbsent(readSettings(ROLES, env, problems)) };
 }

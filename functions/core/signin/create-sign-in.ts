@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Log } from '../environment/environment.ts';
 import { CALLBACK_PATH, ownAddress } from './config.ts';
 import type { SessionStore } from './dynamo-session-store.ts';
-import { deviceSignIn, gitlabSignIn } from './gitlab-sign-in.ts';
+import { deviceSignIn, type GitLabSignInDeps, gitlabSignIn } from './gitlab-sign-in.ts';
 import { jobTokenReader } from './job-tokens.ts';
 import { type RoleSource, type SignInEnv, SignInError } from './model.ts';
 import {
@@ -72,19 +72,11 @@ function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): n
   };
 }
 
-export interface SignInOptions {
-  readonly issuer: string;
-  /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
-  readonly clientId: string;
-  readonly clientSecret: () => Promise<string>;
+export interface SignInOptions extends GitLabSignInDeps {
   /** Client id of the non-confidential application, scope `openid`. @default no sign-in from terminals */
   readonly deviceClientId?: string;
-  /** `https://budget.example.com/signin/callback`; plain http only on the own machine. */
-  readonly redirectUrl: string;
-  readonly fetch: typeof fetch;
   readonly sessions: SessionStore;
   readonly roles: RoleSource;
-  readonly clock: { nowMs(): number };
   readonly random: RandomBytes;
   /** The caller's address, e.g. Lambda's `sourceIp`; never from a header of the caller. */
   readonly addressOf: (c: Context) => string;

@@ -23,11 +23,13 @@ import {
 import { isSafeUrl } from './config.ts';
 import { SignInError } from './model.ts';
 
-interface GitLabSignInDeps {
+export interface GitLabSignInDeps {
   readonly issuer: string;
+  /** Id of the application registered in GitLab, confidential, scope `openid`, with `redirectUrl`. */
   readonly clientId: string;
   /** Asked for again every few minutes, so that a new secret needs no restart. */
   readonly clientSecret: () => Promise<string>;
+  /** `https://budget.example.com/signin/callback`; plain http only on the own machine. */
   readonly redirectUrl: string;
   readonly fetch: typeof fetch;
   readonly clock: { nowMs(): number };

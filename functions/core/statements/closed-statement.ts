@@ -1,6 +1,15 @@
 /** A month of a group as it was closed, its text and its hash. Pure. */
 import { createHash } from 'node:crypto';
-import { getItem, itemAt, putItem, putOf, queryAll, queryPage, transactItems } from '../store/calls.ts';
+import {
+  itemAt,
+  putOf,
+  readAll,
+  readItem,
+  readNewest,
+  timedTable,
+  transactItems,
+  writeItem,
+} from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
 import {
   absent,
@@ -9,53 +18,10 @@ import {
   type Item,
   type ItemCondition,
   numberIs,
-  TimeLimit,
 } from '../store/operation.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import type { ClosedStatement } from './statement-model.ts';
 
-/** Amounts are millionths of the currency, instants Unix ms. */
-export interface ClosedStatement {
-  readonly number: number;
-  /** `group/101` or `instance`. */
-  readonly subject: string;
-  readonly group: string;
-  /** `2026-10`; `2026-10@06` begins on the 6th. */
-  readonly month: string;
-  /** IANA zone of the deployment's accounting, in which the month and its days begin and end. */
-  readonly zone: string;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly closedAtMs: number;
-  readonly instance: string;
-  readonly currency: string;
-  readonly priceVersions: readonly string[];
-  /** Zone of the days where an older version took the month from the zone of a limit. */
-  readonly usageZone?: string;
-  readonly lines: readonly (Charged & { readonly day: string })[];
-  readonly adjustments: readonly ClosedAdjustment[];
-  readonly totals: ClosedTotals;
-  /** The hash of the group's month before; empty: this is its first. */
-  readonly previousSha256: string;
-}
-
-interface Charged {
-  readonly jobs: number;
-  readonly seconds: number;
-  readonly micros: number;
-}
-
-export interface ClosedAdjustment extends Charged {
-  /** Which month it is about, and the number of the statement that did not have it. `jobs` are beyond those of it. */
-  readonly month: string;
-  readonly number: number;
-  readonly corrections: number;
-}
-
-interface ClosedTotals extends Charged {
-  readonly corrections: number;
-  readonly adjustmentMicros: number;
-  readonly dueMicros: number;
-}
+export type { ClosedStatement };
 
 export interface SealedStatement {
   readonly statement: ClosedStatement;
@@ -113,9 +79,7 @@ const MONTH = 'mo';
 /** Every method throws `ledger_unavailable` where the table gives no answer. */
 export function dynamoStatementChain({ table, instance }: InstanceTable) {
   const keys = ledgerKeys(instance);
-  const failure = unavailable(table);
-  const limit = (): TimeLimit => new TimeLimit(TIMEOUT_MS);
-  const read = <T>(what: string, ask: () => Promise<T>): Promise<T> => answered(`read ${what}`, failure, ask);
+  const timed = timedTable(table, TIMEOUT_MS);
   const registerItem = (last: number, lookedAtMs: number): Item =>
     itemAt(keys.statementRegister, {
       [LAST]: { N: String(last) },
@@ -123,40 +87,34 @@ export function dynamoStatementChain({ table, instance }: InstanceTable) {
     });
   /** `lookedAtMs`: when every group was last looked at, Unix ms; 0: never. */
   const register = async () => {
-    const item = await read('the register of statements', () =>
-      getItem(table, keys.statementRegister, limit()),
-    );
+    const item = await readItem(timed, 'the register of statements', keys.statementRegister);
     return { last: Number(item?.[LAST]?.N ?? 0), lookedAtMs: Number(item?.[LOOKED_AT]?.N ?? 0) };
   };
   return {
     register,
     /** Notes that every group was looked at. After a concurrent closing, every group is checked again. */
     async noteLooked({ last }: { readonly last: number }, atMs: number): Promise<void> {
-      await answered('write the register of statements', failure, () =>
-        putItem(table, registerItem(last, atMs), limit(), isLast(last)),
-      );
+      await writeItem(timed, 'the register of statements', registerItem(last, atMs), isLast(last));
     },
     of: async (subject: string): Promise<readonly SealedStatement[]> => {
       const ask = { pk: keys.closedStatement(subject, '').pk, consistent: true };
-      return (await read('statements', () => queryAll(table, ask, limit()))).map(decode);
+      return (await readAll(timed, 'statements', ask)).map(decode);
     },
     async last(subject: string): Promise<SealedStatement | undefined> {
-      const { pk } = keys.closedStatement(subject, '');
-      const ask = { pk, consistent: true, backwards: true, pageItems: 1 } as const;
-      const { items } = await read('the last statement', () => queryPage(table, ask, limit()));
-      return items.map(decode)[0];
+      const item = await readNewest(timed, 'the last statement', keys.closedStatement(subject, '').pk);
+      return item && decode(item);
     },
     /** The numbers that begin with `from`, up to the end of their block; in their order. */
     async numbers(from: number): Promise<readonly NumberedStatement[]> {
       const ask = { pk: keys.statementNumber(from).pk, consistent: true };
-      const items = await read('numbers of statements', () => queryAll(table, ask, limit()));
+      const items = await readAll(timed, 'numbers of statements', ask);
       return items.map(decodeNumber).filter(({ number }) => number >= from);
     },
     /** Stores it under the next number. `contended`: the number or month was taken concurrently; read again. */
     async append({ statement, text, sha256 }: SealedStatement): Promise<'written' | 'contended'> {
       const { number, subject, month } = statement;
       const { lookedAtMs } = await register();
-      const { outcome } = await answered('write a statement', failure, () =>
+      const { outcome } = await timed.within('write a statement', (limit) =>
         transactItems(
           table,
           [
@@ -175,7 +133,7 @@ export function dynamoStatementChain({ table, instance }: InstanceTable) {
               absent(),
             ),
           ],
-          limit(),
+          limit,
           // The same statement is written once, however often its answer is lost.
           sha256.slice(0, TOKEN_LENGTH),
         ),

@@ -3,21 +3,11 @@
  * kept under the hash of its text, once, however often it is deployed; the changes from one to another are a chain like statements.
  */
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { itemAt, putItem, queryAll, queryPage } from '../store/calls.ts';
+import { itemAt, readAll, readNewest, timedTable, writeItem } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import { absent, type InstanceTable, TimeLimit } from '../store/operation.ts';
-import { answered, unavailable } from '../store/table-failure.ts';
+import { absent, type InstanceTable } from '../store/operation.ts';
 import { sealedText, textSha256 } from './closed-statement.ts';
-
-interface PriceChange {
-  readonly number: number;
-  /** When the first program that looks saw them, Unix ms: a quarter of an hour after the deployment at most. */
-  readonly seenAtMs: number;
-  readonly policyVersion: string;
-  readonly editionSha256: string;
-  /** The hash of the change before; empty: this is the first. */
-  readonly previousSha256: string;
-}
+import type { PriceChange } from './statement-model.ts';
 
 /** `text` is JSON without spaces, names in alphabetical order: what is hashed. */
 export interface SealedPriceChange {
@@ -41,15 +31,11 @@ const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 /** Every method throws `ledger_unavailable` where the table gives no answer. */
 export function dynamoPriceLists({ table, instance }: InstanceTable, partBytes: number = PART_BYTES) {
   const keys = ledgerKeys(instance);
-  const failure = unavailable(table);
-  const limit = (): TimeLimit => new TimeLimit(TIMEOUT_MS);
+  const timed = timedTable(table, TIMEOUT_MS);
   const changesPk = keys.priceChange(0).pk;
   const last = async (): Promise<SealedPriceChange | undefined> => {
-    const ask = { pk: changesPk, consistent: true, backwards: true, pageItems: 1 } as const;
-    const { items } = await answered('read the last change of prices', failure, () =>
-      queryPage(table, ask, limit()),
-    );
-    return items.map(decodeChange)[0];
+    const item = await readNewest(timed, 'the last change of prices', changesPk);
+    return item && decodeChange(item);
   };
 
   async function keep(editionSha256: string, text: string): Promise<void> {
@@ -62,7 +48,7 @@ export function dynamoPriceLists({ table, instance }: InstanceTable, partBytes: 
         [PART]: { B: bytes.subarray(part * partBytes, (part + 1) * partBytes) },
         [PARTS]: { N: String(parts) },
       });
-      await answered('write prices', failure, () => putItem(table, item, limit(), absent()));
+      await writeItem(timed, 'prices', item, absent());
     }
   }
 
@@ -85,20 +71,16 @@ export function dynamoPriceLists({ table, instance }: InstanceTable, partBytes: 
         [TEXT]: { S: sealed.text },
         [SHA256]: { S: sealed.sha256 },
       });
-      const { outcome } = await answered('write a change of prices', failure, () =>
-        putItem(table, item, limit(), absent()),
-      );
       // Another run noted something meanwhile: the next one looks again.
-      return outcome === 'written' ? 'noted' : 'known';
+      return (await writeItem(timed, 'a change of prices', item, absent())) ? 'noted' : 'known';
     },
     async changes(): Promise<readonly SealedPriceChange[]> {
       const ask = { pk: changesPk, consistent: true };
-      const items = await answered('read changes of prices', failure, () => queryAll(table, ask, limit()));
-      return items.map(decodeChange);
+      return (await readAll(timed, 'changes of prices', ask)).map(decodeChange);
     },
     async text(editionSha256: string): Promise<string | undefined> {
       const ask = { pk: keys.priceEdition(editionSha256, 0).pk, consistent: true };
-      const items = await answered('read prices', failure, () => queryAll(table, ask, limit()));
+      const items = await readAll(timed, 'prices', ask);
       const parts = items.flatMap((item) => item[PART]?.B ?? []);
       if (parts.length === 0 || parts.length !== Number(items[0]?.[PARTS]?.N)) return undefined;
       return gunzipSync(Buffer.concat(parts), { maxOutputLength: TEXT_BYTES_MAX }).toString('utf8');

@@ -23,7 +23,7 @@ import {
   versioned,
 } from './operation.ts';
 import { inParts } from './parts.ts';
-import { answered, retried, unavailable } from './table-failure.ts';
+import { answered, retried, type TableFailure, unavailable } from './table-failure.ts';
 
 /** Consistent unless it says otherwise: a read that sees what was just written costs a whole unit instead of half a one. */
 export const getItem = (
@@ -159,6 +159,50 @@ export const transactItems = (
 ): Promise<ItemsOutcome> =>
   table.send('TransactWriteItems', { writes, ...(token !== undefined && { token }) }, limit);
 
+/** A table with the time and the error of each call, for items that no admission waits for. */
+export const timedTable = (
+  table: ItemTable,
+  timeoutMs: number,
+  failure: TableFailure = unavailable(table),
+) => ({
+  table,
+  within: <T>(doing: string, call: (limit: TimeLimit) => Promise<T>): Promise<T> =>
+    answered(doing, failure, () => call(new TimeLimit(timeoutMs))),
+});
+
+export type TimedTable = ReturnType<typeof timedTable>;
+
+export const readItem = (
+  { table, within }: TimedTable,
+  what: string,
+  key: Key,
+  read?: { readonly consistent: boolean },
+) => within(`read ${what}`, (limit) => getItem(table, key, limit, read));
+
+export const readAll = ({ table, within }: TimedTable, what: string, ask: QueryAsk) =>
+  within(`read ${what}`, (limit) => queryAll(table, ask, limit));
+
+/** The item of a partition that sorts last. */
+export async function readNewest(
+  { table, within }: TimedTable,
+  what: string,
+  pk: string,
+): Promise<Item | undefined> {
+  const ask = { pk, consistent: true, backwards: true, pageItems: 1 } as const;
+  return (await within(`read ${what}`, (limit) => queryPage(table, ask, limit))).items[0];
+}
+
+/** False: the condition refused it. */
+export async function writeItem(
+  { table, within }: TimedTable,
+  what: string,
+  item: Item,
+  condition?: ItemCondition,
+): Promise<boolean> {
+  const { outcome } = await within(`write ${what}`, (limit) => putItem(table, item, limit, condition));
+  return outcome === 'written';
+}
+
 interface SingleItemOptions<Value> {
   readonly table: ItemTable;
   readonly key: Key;
@@ -178,18 +222,14 @@ const SINGLE_ITEM_TIMEOUT_MS = 3_000;
 
 export function singleItem<Value>(options: SingleItemOptions<Value>): SingleItem<Value> {
   const { table, key, name, consistent, encode, decode } = options;
-  const failure = unavailable(table);
-  const limit = (): TimeLimit => new TimeLimit(SINGLE_ITEM_TIMEOUT_MS);
+  const timed = timedTable(table, SINGLE_ITEM_TIMEOUT_MS);
   return {
     async read() {
-      const item = await answered(`read ${name}`, failure, () =>
-        getItem(table, key, limit(), { consistent }),
-      );
+      const item = await readItem(timed, name, key, { consistent });
       return item && decode(item);
     },
     async write(value) {
-      const item = itemAt(key, encode(value));
-      await answered(`write ${name}`, failure, () => putItem(table, item, limit()));
+      await writeItem(timed, name, itemAt(key, encode(value)));
     },
   };
 }

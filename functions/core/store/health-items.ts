@@ -1,10 +1,9 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import * as names from '../../names.ts';
 import type { Beat, WaitingLine } from '../contract/admissions.ts';
-import { queryPage, type SingleItem, singleItem } from './calls.ts';
+import { readAll, type SingleItem, singleItem, timedTable } from './calls.ts';
 import { ledgerKeys } from './keys.ts';
-import { type InstanceTable, type Item, TimeLimit } from './operation.ts';
-import { answered, unavailable } from './table-failure.ts';
+import type { InstanceTable, Item } from './operation.ts';
 
 /** A relay sends a heartbeat every 30 s; after four missing ones it is gone. */
 export const SILENT_MS = 120_000;
@@ -21,9 +20,7 @@ export async function readRelayHeartbeats({
   instance,
 }: InstanceTable): Promise<readonly RelayHeartbeat[]> {
   const ask = { pk: ledgerKeys(instance).heartbeatPk, consistent: true };
-  const { items } = await answered('read the heartbeats', unavailable(table), () =>
-    queryPage(table, ask, new TimeLimit(TIMEOUT_MS)),
-  );
+  const items = await readAll(timedTable(table, TIMEOUT_MS), 'the heartbeats', ask);
   return items.map(beatOf).sort((a, b) => b.atMs - a.atMs);
 }
 

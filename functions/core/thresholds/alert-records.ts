@@ -5,10 +5,10 @@
 import type { CounterKey } from '../../../policies/claim.ts';
 import { DAY_MS } from '../../../policies/limits/calendar.ts';
 import { longestDays } from '../../../policies/limits/period.ts';
-import { type BatchGetDeps, batchGet, getItem, itemAt, putItem } from '../store/calls.ts';
+import { type BatchGetDeps, batchGet, itemAt, readItem, timedTable, writeItem } from '../store/calls.ts';
 import { ledgerKeys } from '../store/keys.ts';
-import { atRev, type InstanceTable, TimeLimit, TTL_ATTRIBUTE } from '../store/operation.ts';
-import { answered, LedgerError, unavailable } from '../store/table-failure.ts';
+import { atRev, type InstanceTable, TTL_ATTRIBUTE } from '../store/operation.ts';
+import { LedgerError } from '../store/table-failure.ts';
 
 /** `topic`: mail and all other subscriptions of the deployment's topic. */
 export const ALERT_CHANNELS = ['topic', 'slack', 'teams'] as const;
@@ -65,21 +65,19 @@ const TRIES_MAX = 3;
 export function dynamoAlertRecords(deps: InstanceTable & BatchGetDeps) {
   const { table, instance, clock } = deps;
   const keys = ledgerKeys(instance);
-  const failure = unavailable(table);
+  const timed = timedTable(table, TIMEOUT_MS);
   return {
     /** Reads one list per counter, oldest record first. */
     async read(counters: readonly CounterAlerts[]): Promise<readonly (readonly AlertRecord[])[]> {
       const wanted = counters.map(({ of, key }) => keys.alertRecords(of, key));
-      const items = await answered('read alert records', failure, () => batchGet(wanted, TIMEOUT_MS, deps));
+      const items = await timed.within('read alert records', () => batchGet(wanted, TIMEOUT_MS, deps));
       return items.map((item) => parseRecords(item?.[RECORDS]?.S));
     },
     /** A taken message stays taken, and a repeated failure keeps its first time: then nothing is written. */
     async add({ of, key }: CounterAlerts, records: readonly AlertRecord[]): Promise<void> {
       const at = keys.alertRecords(of, key);
       for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-        const item = await answered('read alert records', failure, () =>
-          getItem(table, at, new TimeLimit(TIMEOUT_MS)),
-        );
+        const item = await readItem(timed, 'alert records', at);
         const before = item?.[RECORDS]?.S;
         const after = JSON.stringify(mergeRecords(parseRecords(before), records));
         if (after === before) return;
@@ -89,10 +87,7 @@ export function dynamoAlertRecords(deps: InstanceTable & BatchGetDeps) {
           [RECORDS]: { S: after },
           [TTL_ATTRIBUTE]: { N: String(Math.ceil(keptUntilMs(key.period, clock.nowMs()) / 1_000)) },
         });
-        const { outcome } = await answered('write alert records', failure, () =>
-          putItem(table, next, new TimeLimit(TIMEOUT_MS), atRev(REV, rev)),
-        );
-        if (outcome === 'written') return;
+        if (await writeItem(timed, 'alert records', next, atRev(REV, rev))) return;
       }
       const cause = `other writers keep changing the alert records of ${at.pk}`;
       throw new LedgerError('ledger_unavailable', cause);

@@ -214,21 +214,14 @@ const isOld = ({ atMs }: CounterSnapshot, nowMs: number): boolean => nowMs - atM
 
 function withCounters(before: ReadonlyMap<string, Counter>, read: readonly Counter[]) {
   const all = new Map(before);
-  const periods = new Map<string, CounterKey[]>();
   for (const counter of read) {
     const name = counterName(counter.key);
     if ((all.get(name)?.rev ?? -1) <= counter.rev) all.set(name, counter);
   }
-  for (const { key } of all.values()) {
-    const limit = `${key.subject} ${key.limit}`;
-    const known = periods.get(limit);
-    if (known === undefined) periods.set(limit, [key]);
-    else known.push(key);
-  }
-  for (const each of periods.values()) {
+  for (const each of Map.groupBy(all.values(), ({ key }) => `${key.subject} ${key.limit}`).values()) {
     if (each.length <= PERIODS_KEPT) continue;
-    const oldest = each.sort((a, b) => (a.period < b.period ? 1 : -1)).slice(PERIODS_KEPT);
-    for (const key of oldest) all.delete(counterName(key));
+    const oldest = each.sort((a, b) => (a.key.period < b.key.period ? 1 : -1)).slice(PERIODS_KEPT);
+    for (const { key } of oldest) all.delete(counterName(key));
   }
   return all;
 }

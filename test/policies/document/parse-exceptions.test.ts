@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/reading.ts';
-import { aPolicy } from '../documents.ts';
+import { problemsOfLimits } from '../documents.ts';
 
-const problemsOf = (document: unknown): readonly string[] => {
-  const parsed = parseLimits(document, 'v', aPolicy());
-  return parsed.ok ? [] : parsed.problems.map(problemText);
-};
 const glass = {
   on: { group: 1 },
   id: 'b',
@@ -64,5 +58,5 @@ test.each<[object, string]>([
     'group_defaults: has 201 entries; expected at most 200',
   ],
 ])('%j is refused with its place and the remedy', (document, problem) => {
-  expect(problemsOf(document).join('\n')).toContain(problem);
+  expect(problemsOfLimits(document).join('\n')).toContain(problem);
 });

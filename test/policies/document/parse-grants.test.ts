@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/reading.ts';
-import { aPolicy, someLimits } from '../documents.ts';
+import { problemsOfLimits, someLimits } from '../documents.ts';
 
 const LIMIT = { on: { group: 101 }, money: 500, per: 'month' };
 const GRANT = {
@@ -11,10 +9,6 @@ const GRANT = {
   from: '2026-11-01',
   until: '2026-11-30',
   reason: 'release',
-};
-const problemsOf = (document: object): readonly string[] => {
-  const parsed = parseLimits(document, 'v', aPolicy());
-  return parsed.ok ? [] : parsed.problems.map(problemText);
 };
 
 test('a grant is put on the limit it names, in the limit’s own units', () => {
@@ -40,7 +34,7 @@ test.each([
   ['an end before its start', { until: '2026-10-31' }, 'grants[0].until: '],
   ['an unknown key', { why: 'x' }, 'grants[0].why: '],
 ])('a grant with %s is refused', (_, wrong, at) => {
-  const problems = problemsOf({ limits: [LIMIT], grants: [{ ...GRANT, ...wrong }] });
+  const problems = problemsOfLimits({ limits: [LIMIT], grants: [{ ...GRANT, ...wrong }] });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(at);
 });
@@ -52,7 +46,7 @@ test.each([
   ['every hour', { per: 'hour', carry: { max: 5 } }, 'limits[0].carry: '],
   ['in another way', { overdraft: 'forgive' }, 'limits[0].overdraft: '],
 ])('a limit that carries over %s is refused', (_, wrong, at) => {
-  const problems = problemsOf({ limits: [{ ...LIMIT, ...wrong }] });
+  const problems = problemsOfLimits({ limits: [{ ...LIMIT, ...wrong }] });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(at);
 });

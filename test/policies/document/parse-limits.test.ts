@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { indexDirectory } from '../../../policies/directory.ts';
-import { parseLimits } from '../../../policies/document/parse-limits.ts';
-import { problemText } from '../../../policies/document/reading.ts';
-import { aPolicy, someLimits } from '../documents.ts';
+import { problemsOfLimits, someLimits } from '../documents.ts';
 
-const problemsOf = (document: unknown, directory?: Parameters<typeof parseLimits>[3]): readonly string[] => {
-  const parsed = parseLimits(document, 'v', aPolicy(), directory);
-  return parsed.ok ? [] : parsed.problems.map(problemText);
-};
 const one = (limit: object): object => ({ limits: [{ on: 'instance', ...limit }] });
 
 test('limits are indexed by subject with ids made from kind and period', () => {
@@ -106,7 +100,7 @@ test.each<[unknown, string]>([
   ],
   [{ personal_default: [{ on: 'instance', jobs: 1 }] }, 'personal_default[0].on: unknown key'],
 ])('%j is refused with place and remedy', (document, problem) => {
-  const problems = problemsOf(document);
+  const problems = problemsOfLimits(document);
   expect(
     problems.some((each) => each.startsWith(problem)),
     problems.join('\n'),
@@ -143,8 +137,8 @@ test.each([
         ...Array.from({ length: count }, (_, at) => ({ on: 'instance', id: `l${at}`, jobs: 10 })),
       ],
     });
-    expect(problemsOf(limits(others))).toEqual([]);
-    expect(problemsOf(limits(others + 1))).toHaveLength(1);
+    expect(problemsOfLimits(limits(others))).toEqual([]);
+    expect(problemsOfLimits(limits(others + 1))).toHaveLength(1);
   },
 );
 
@@ -160,11 +154,11 @@ test('limits that would give one job more than 24 counters over all levels are r
       Array.from({ length: each }, (_, at) => ({ on: { group: id }, id: `l${at}`, jobs: 1 })),
     ),
   });
-  expect(problemsOf(limitsOf(4), indexDirectory(groups))).toEqual([]);
-  expect(problemsOf(limitsOf(5), indexDirectory(groups))).toEqual([
+  expect(problemsOfLimits(limitsOf(4), indexDirectory(groups))).toEqual([]);
+  expect(problemsOfLimits(limitsOf(5), indexDirectory(groups))).toEqual([
     'limits: give a job in a/a/a/a/a up to 25 counters; expected at most 24 over all levels',
   ]);
-  expect(problemsOf(limitsOf(13))).toEqual([
+  expect(problemsOfLimits(limitsOf(13))).toEqual([
     'limits: give a job up to 26 counters; expected at most 24 over all levels',
   ]);
 });
@@ -179,12 +173,12 @@ test('limits of what comes back within seconds may let jobs wait, and no others'
   expect(waits({ jobs: 2 })).toBeUndefined();
   const REFUSED =
     'limits[0].wait: is on a limit of money; only jobs, cpu, memory and starts can be waited for';
-  expect(problemsOf(one({ money: 5, per: 'month', wait: '20s' }))).toEqual([REFUSED]);
-  expect(problemsOf(one({ minutes: 5, per: 'day', wait: '20s' }))).toEqual([
+  expect(problemsOfLimits(one({ money: 5, per: 'month', wait: '20s' }))).toEqual([REFUSED]);
+  expect(problemsOfLimits(one({ minutes: 5, per: 'day', wait: '20s' }))).toEqual([
     REFUSED.replace('money', 'minutes'),
   ]);
   for (const wait of ['61s', '0s', 20, 'soon'])
-    expect(problemsOf(one({ jobs: 2, wait }))[0]).toContain('expected the longest wait for headroom');
+    expect(problemsOfLimits(one({ jobs: 2, wait }))[0]).toContain('expected the longest wait for headroom');
 });
 
 test('limits on what is given back may share a cohort, borrow and lend', () => {
@@ -200,11 +194,11 @@ test('limits on what is given back may share a cohort, borrow and lend', () => {
   expect(found({ cpu: 4, cohort: 'ci', borrow: '50%', lend: 0 })).toEqual({
     ...{ cohort: 'ci', borrow: 2_000, borrowShare: 50_000, lend: 0 },
   });
-  const refused = (limit: object) => problemsOf({ limits: [{ on: { group: 101 }, ...limit }] })[0];
+  const refused = (limit: object) => problemsOfLimits({ limits: [{ on: { group: 101 }, ...limit }] })[0];
   expect(refused({ jobs: 10, borrow: 5 })).toContain('limits[0].borrow: needs a cohort');
   expect(refused({ money: 10, per: 'month', cohort: 'ci' })).toContain('only for limits of one group');
   expect(refused({ jobs: 10, cohort: 'ci', lend: 11 })).toContain('it does not fit the limit');
   expect(refused({ jobs: 10, cohort: 'ci', soft: '80%' })).toContain('it borrows instead');
   expect(refused({ jobs: 'unlimited', cohort: 'ci' })).toContain('with an amount');
-  expect(problemsOf(one({ jobs: 10, cohort: 'ci' }))[0]).toContain('of one group');
+  expect(problemsOfLimits(one({ jobs: 10, cohort: 'ci' }))[0]).toContain('of one group');
 });

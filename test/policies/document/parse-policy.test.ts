@@ -1,12 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/reading.ts';
-import { aPolicy, policyDocument } from '../documents.ts';
-
-const problemsOf = (document: unknown): readonly string[] => {
-  const parsed = parsePolicy(document, 'v');
-  return parsed.ok ? [] : parsed.problems.map(problemText);
-};
+import { aPolicy, policyDocument, problemsOfPolicy } from '../documents.ts';
 
 const rule = (parts: object): object =>
   policyDocument({ rules: [{ id: 'r', kind: 'budget', mode: 'enforce', ...parts }] });
@@ -28,7 +21,7 @@ test('every problem of a document is named at once, each beginning with its path
       { id: 'b', kind: 'concurrency', mode: 'off' },
     ],
   });
-  expect(problemsOf(document)).toEqual([
+  expect(problemsOfPolicy(document)).toEqual([
     "currency: 'euro'; expected a currency code such as EUR",
     "rules[0].id: 'Budget'; expected a name of small letters, digits, dots, dashes and underscores, at most 64",
     "rules[0].mode: 'hard'; expected a mode: off, shadow, warn, enforce",
@@ -78,7 +71,7 @@ test.each<[unknown, string]>([
     'disclose.groups[1].group: 1; expected group to be named once',
   ],
 ])('%j is refused with place and remedy', (document, problem) => {
-  const problems = problemsOf(document);
+  const problems = problemsOfPolicy(document);
   expect(
     problems.some((each) => each.startsWith(problem)),
     problems.join('\n'),

@@ -1,9 +1,7 @@
-import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/reading.ts';
 import { checkedJobOf } from '../../../policies/job.ts';
 import type { Reason } from '../../../policies/reason.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { aDirectory, aPolicy, NOW_MS, policyDocument } from '../documents.ts';
+import { aDirectory, aPolicy, NOW_MS, policyDocument, problemsOfPolicy } from '../documents.ts';
 
 const rules = (rule: object): object => ({ rules: [{ id: 'r', mode: 'enforce', ...rule }] });
 
@@ -20,7 +18,4 @@ export function reasonsOf(
 }
 
 /** What is wrong with one rule as it is written. */
-export function problemsOf(rule: object): readonly string[] {
-  const parsed = parsePolicy(policyDocument(rules(rule)), 'policy-1');
-  return parsed.ok ? [] : parsed.problems.map(problemText);
-}
+export const problemsOf = (rule: object) => problemsOfPolicy(policyDocument(rules(rule)));

@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { parsePolicy } from '../../../policies/document/parse-policy.ts';
-import { problemText } from '../../../policies/document/reading.ts';
 import { evaluate } from '../../../policies/evaluate.ts';
 import {
   costMicros,
@@ -10,7 +8,7 @@ import {
   pricesAt,
   type RunnerClass,
 } from '../../../policies/price.ts';
-import { aPolicy, policyDocument, someLimits, using } from '../documents.ts';
+import { aPolicy, policyDocument, problemsOfPolicy, someLimits, using } from '../documents.ts';
 
 const large = (over: object = {}) => ({ name: 'large', tags: ['large'], rate_per_minute: '0.60', ...over });
 const version = (name: string, over: object = {}, from?: string, more: object = {}) => ({
@@ -20,10 +18,7 @@ const version = (name: string, over: object = {}, from?: string, more: object = 
   default_class: 'large',
   ...more,
 });
-const problemsOf = (prices: unknown): readonly string[] => {
-  const parsed = parsePolicy(policyDocument({ prices }), 'v');
-  return parsed.ok ? [] : parsed.problems.map(problemText);
-};
+const problemsOf = (prices: unknown) => problemsOfPolicy(policyDocument({ prices }));
 const factsAt = (prices: unknown, nowMs: number, request: object = {}) => {
   const policy = aPolicy({ prices });
   return evaluate({ jobId: 1, timeoutSeconds: 90, ...request }, using(policy, someLimits({}), { nowMs }))

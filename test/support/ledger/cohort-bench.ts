@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import type { JobRecord, RecordClaim } from '../../../functions/core/ledger/ledger.ts';
 import type { LimitClaim } from '../../../policies/claim.ts';
 import { cohortClaims, cohortTermsOf } from '../../../policies/limits/cohort.ts';
@@ -11,6 +12,18 @@ export interface CohortMember {
   readonly borrow: number;
   readonly lend?: number;
 }
+
+export const someMember = (ownMax: number, borrowMax: number): fc.Arbitrary<CohortMember> =>
+  fc
+    .record(
+      {
+        own: fc.integer({ min: 0, max: ownMax }),
+        borrow: fc.integer({ min: 0, max: borrowMax }),
+        lend: fc.integer({ min: 0, max: ownMax }),
+      },
+      { requiredKeys: ['own', 'borrow'] },
+    )
+    .filter(({ own, borrow }) => own + borrow > 0);
 
 const limitOf = ({ own, borrow, lend }: CohortMember, index: number): Limit => ({
   id: 'jobs-now',

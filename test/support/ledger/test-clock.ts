@@ -22,3 +22,15 @@ export function testClock(): TestClock {
 
 /** Both clocks stand still; sleeping moves them on at once. For faults that would take real time. */
 export const manualClock = (): HandClock => handClock(NOVEMBER_21_MS);
+
+/** The same, where a scheduler decides when a sleep is over. */
+export function steppedClock(step: (label: string) => Promise<void>): HandClock {
+  const clock = manualClock();
+  return {
+    ...clock,
+    sleep: async (delayMs) => {
+      await step('sleep');
+      clock.advance(delayMs);
+    },
+  };
+}

@@ -131,7 +131,7 @@ const BROKEN: readonly Example[] = [
     'coverage problem',
     /^60 of 500 jobs in 2 days ran without an admission request/,
   ],
-  [{ by: ({ ran }) => ran(0, 600) }, 'coverage problem UnadmittedShare', /^600 of 2000 jobs/],
+  [{ by: ({ ran }) => ran(0, 600) }, 'coverage problem UnadmittedShare', /^600 of 2,000 jobs/],
   [
     { look: (on) => failing(on, 'ThrottlingException', 'slow down') },
     'rights problem TableThrottled',

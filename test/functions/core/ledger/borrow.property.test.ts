@@ -1,30 +1,22 @@
 /** The promises of a cohort at every commit, whatever order and faults two ledgers on one table meet. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldRequest, JobRecord, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { anAsk } from '../../../support/ledger/asks.ts';
 import {
   brokenPromise,
-  type CohortMember,
   cohortClaimsOf,
   cohortSet,
+  someMember,
 } from '../../../support/ledger/cohort-bench.ts';
 import { MemoryStore, type StoreFault } from '../../../support/ledger/memory-store.ts';
-import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { steppedClock } from '../../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const JOBS = 16;
 
-const member: fc.Arbitrary<CohortMember> = fc
-  .record({
-    own: fc.integer({ min: 0, max: 6 }),
-    borrow: fc.integer({ min: 0, max: 5 }),
-    lend: fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined }),
-  })
-  .filter(({ own, borrow }) => own + borrow > 0)
-  .map(({ lend, ...rest }) => ({ ...rest, ...(lend !== undefined && { lend }) }));
+const member = someMember(6, 5);
 
 const some = fc.array(fc.integer({ min: 1, max: JOBS }), { minLength: 1, maxLength: 6 });
 const by = fc.constantFrom(0, 1);
@@ -62,15 +54,7 @@ test('no group takes more than it may, no cohort runs more than it owns, and not
       fc.array(fault, { maxLength: 30 }),
       async (scheduler, members, ops, faults) => {
         const step = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
-        let passedMs = 0;
-        const clock: LedgerClock = {
-          nowMs: () => NOVEMBER_21_MS + passedMs,
-          monotonicMs: () => passedMs,
-          sleep: async (delayMs) => {
-            await step('sleep');
-            passedMs += delayMs;
-          },
-        };
+        const clock = steppedClock(step);
         const left = [...faults];
         const broken: string[] = [];
         const store: MemoryStore = new MemoryStore({
@@ -91,7 +75,7 @@ test('no group takes more than it may, no cohort runs more than it owns, and not
           const deadlineMs = clock.monotonicMs() + 5_000;
           const atMs = clock.nowMs();
           if (kind === 'hold') await ledger.hold(jobs.map(ask), deadlineMs);
-          else if (kind === 'advance') passedMs += 61_000;
+          else if (kind === 'advance') clock.advance(61_000);
           else if (kind === 'settle' || kind === 'bypass') {
             const ends = jobs.map((jobId) => ({ ...ask(jobId), durationSeconds: 5, endedAtMs: atMs }));
             await (kind === 'settle' ? ledger.settle(ends) : ledger.recordBypass(ends));

@@ -4,21 +4,14 @@ import { expect, test } from 'vitest';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import { anAsk } from '../../../support/ledger/asks.ts';
-import { type CohortMember, cohortClaimsOf, cohortSet } from '../../../support/ledger/cohort-bench.ts';
+import { cohortClaimsOf, cohortSet, someMember } from '../../../support/ledger/cohort-bench.ts';
 import { MemoryStore } from '../../../support/ledger/memory-store.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const JOBS = 30;
 
-const member: fc.Arbitrary<CohortMember> = fc
-  .record({
-    own: fc.integer({ min: 0, max: 8 }),
-    borrow: fc.integer({ min: 0, max: 8 }),
-    lend: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
-  })
-  .filter(({ own, borrow }) => own + borrow > 0)
-  .map(({ lend, ...rest }) => ({ ...rest, ...(lend !== undefined && { lend }) }));
+const member = someMember(8, 8);
 
 const some = fc.array(fc.integer({ min: 1, max: JOBS }), { minLength: 1, maxLength: 10 });
 const by = fc.constantFrom(0, 1);

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeItem, encodeEntry, recordItem } from '../../../../functions/core/ledger/items.ts';
 import type { JobRecord } from '../../../../functions/core/ledger/ledger.ts';
@@ -8,7 +7,6 @@ import { itemBytes } from '../../../../functions/core/store/operation.ts';
 import { CALENDAR_YEAR, PERIOD_KINDS, periodAt } from '../../../../policies/limits/period.ts';
 import type { Violation } from '../../../../policies/reason.ts';
 import type { RecordedRequest } from '../../../../policies/request/recorded.ts';
-import type { Unit } from '../../../../policies/unit.ts';
 import { counter, pipeline, someFacts } from '../../../support/ledger/asks.ts';
 import { aRecord as someRecord } from '../../../support/ledger/rollup-bench.ts';
 
@@ -50,37 +48,6 @@ const claims = (count: number): JobRecord['claims'] =>
     ...{ counted: 480_000_000, corrected: 0, fitted: true, checked: true },
   }));
 
-const part = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
-const amount = fc.integer({ min: -(2 ** 53) + 1, max: 2 ** 53 - 1 });
-const unitKind = fc.constantFrom<Unit>('micros', 'seconds', 'jobs', 'millicpu', 'bytes', 'starts');
-const anyClaim = fc.record({
-  counter: fc.record({ subject: part, limit: part, period: part }),
-  unit: unitKind,
-  held: fc.nat(),
-  counted: fc.nat(),
-  corrected: amount,
-  fitted: fc.boolean(),
-  checked: fc.boolean(),
-});
-
-test('a record comes back as it was put, whatever its names', () => {
-  fc.assert(
-    fc.property(
-      fc.array(anyClaim, { maxLength: 24 }),
-      fc.string(),
-      fc.boolean(),
-      (some, jobName, flagged) => {
-        const record = aRecord({
-          ...{ claims: some, facts: someFacts({ jobName }), flagged, unchecked: 'exempt' },
-          ...{ violations: [aViolation()], shadow: [{ ...aViolation(), mode: 'shadow' }] },
-          ...{ endedAtMs: 5, durationSeconds: 0, entries: 3 },
-        });
-        expect(decodeItem(encodeRecord(record, keys), keys)).toEqual({ kind: 'record', record });
-      },
-    ),
-  );
-});
-
 const ASKED: RecordedRequest = {
   image: 'registry.example.com/acme/build/node:24-bookworm',
   services: [{ name: 'postgres:17' }, { name: 'redis:8', pullPolicies: ['always'], variables: 'some' }],
@@ -103,26 +70,6 @@ test('what rules looked at comes back as it was put, and a record without it is 
   expect(rq).toBeDefined();
   const { asked: _asked, ...facts } = record.facts;
   expect(decodeItem(older, keys)).toEqual({ kind: 'record', record: { ...record, facts } });
-});
-
-test('a correction entry comes back as it was put', () => {
-  const delta = fc.record({
-    counter: fc.record({ subject: part, limit: part, period: part }),
-    unit: unitKind,
-    delta: amount,
-    fitted: fc.boolean(),
-    checked: fc.boolean(),
-  });
-  fc.assert(
-    fc.property(
-      fc.array(delta, { maxLength: 24 }),
-      fc.integer({ min: 1, max: 999_999 }),
-      (deltas, number) => {
-        const entry = { jobId: 1, number, generation: 2, cause: 'late' as const, atMs: 9, deltas };
-        expect(decodeItem(encodeEntry(entry, keys), keys)).toEqual({ kind: 'entry', entry });
-      },
-    ),
-  );
 });
 
 describe('record size', () => {

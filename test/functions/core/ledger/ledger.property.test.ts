@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { LedgerClock } from '../../../../functions/core/environment/environment.ts';
 import { createLedger } from '../../../../functions/core/ledger/create-ledger.ts';
 import type { HoldRequest, Ledger } from '../../../../functions/core/ledger/ledger.ts';
 import type { CounterSnapshot } from '../../../../policies/claim.ts';
@@ -12,7 +11,7 @@ import type { Unit } from '../../../../policies/unit.ts';
 import { anAsk, claim, counter, pipeline, softReason, someFacts } from '../../../support/ledger/asks.ts';
 import { type Bounds, History, must } from '../../../support/ledger/history.ts';
 import { MemoryStore, type StoreFault } from '../../../support/ledger/memory-store.ts';
-import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
+import { steppedClock } from '../../../support/ledger/test-clock.ts';
 import { propertyRuns } from '../../../support/property-runs.ts';
 
 const RUNS = 3000;
@@ -81,15 +80,7 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
       fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })),
       async (scheduler, ops, faults, randomness) => {
         const step = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
-        let passedMs = 0;
-        const clock: LedgerClock = {
-          nowMs: () => NOVEMBER_21_MS + passedMs,
-          monotonicMs: () => passedMs,
-          sleep: async (delayMs) => {
-            await step('sleep');
-            passedMs += delayMs;
-          },
-        };
+        const clock = steppedClock(step);
         const left = [...faults];
         const wrongs: unknown[] = [];
         const watch = (check: () => void): void => {
@@ -225,7 +216,7 @@ test('no interleaving, fault or repetition breaks an invariant of the ledger', a
               await ledger.endReservations(one.jobs, one.due ? clock.nowMs() : undefined);
               return;
             case 'advance':
-              passedMs += one.ms;
+              clock.advance(one.ms);
               return;
             case 'setLimit':
               limits[one.subject] = one.bound;

@@ -13,11 +13,3 @@ test('metrics are no more than the deployment’s price allows for, each under a
   expect(METRICS.length).toBeLessThanOrEqual(METRICS_MAX);
   expect(new Set(METRICS.map(({ name }) => name)).size).toBe(METRICS.length);
 });
-
-test('every metric in the names of the functions is in their list', () => {
-  const exported = Object.values<unknown>(functionNames).filter((value) => value instanceof Object);
-  const metrics = exported
-    .flatMap((value) => [value, ...Object.values(value)])
-    .filter((value) => value instanceof Object && 'statistic' in value);
-  expect(new Set(metrics)).toEqual(new Set<unknown>(FUNCTION_METRICS));
-});

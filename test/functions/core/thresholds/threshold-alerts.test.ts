@@ -50,16 +50,6 @@ const levelsIn = (json: string): readonly string[] => {
 const held = (amount: number, key = counter('group/1')): Counter => aCounter(0, amount, key);
 
 describe('once per period and level', () => {
-  test('a use that falls and rises again is not repeated', async () => {
-    const { alert, sent, restart } = harness();
-    await alert(held(60));
-    await alert(held(10));
-    expect(await alert(held(60))).toEqual({ sent: 0, messages: 0 });
-    restart();
-    expect(await alert(held(60))).toEqual({ sent: 0, messages: 0 });
-    expect(sent()).toEqual(['committed 50 %']);
-  });
-
   test('a raised limit has new levels; the old amount keeps its sent ones', async () => {
     const { alert, sent, limit } = harness();
     await alert(held(92));

@@ -30,9 +30,3 @@ test('what a job added to usage is read as it was written, whatever GitLab told 
       expect([...read.tally].toSorted()).toEqual([...tally].toSorted());
     }),
   ));
-
-test('what is told of the queue takes a few letters', () => {
-  const queue = queueCounts(false, 64, 5_000);
-  const item = encodeContribution(key, kept(new Map([['jobs', 1], ['settledMicros', 5_000], ...queue])));
-  expect([item.q?.S, item.t?.S]).toEqual(['0,64', '[["jobs",1],["settledMicros",5000]]']);
-});
