@@ -164,6 +164,4 @@ async function bundleInto(
   return bytes;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await runProgram(() => main(process.argv.slice(2)), 'scripts/build/bundle.ts');
-}
+if (import.meta.main) await runProgram(main, 'scripts/build/bundle.ts');

@@ -14,6 +14,7 @@ import {
 } from '../cli/controller/controller-command.ts';
 import { UsageError } from '../terminal/command.ts';
 import { flagLines, parseInput, text, toggle } from '../terminal/define.ts';
+import { runProgram } from '../terminal/program.ts';
 import { readUserFile } from '../terminal/user-file.ts';
 import { type CdkRun, runCdk } from './cdk-cli.ts';
 import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
@@ -117,7 +118,7 @@ const FLAGS = {
   'without-asking-gitlab': toggle('destroys even if jobs fail because of it'),
 };
 
-const HELP = `npm run destroy -- [--stage <stage>] [flags]
+const USAGE = `npm run destroy -- [--stage <stage>] [flags]
 
 Takes a deployment away: the stacks of relays and functions. The state stack is kept unless --with-state is given: the table and the
 receiver of webhooks. The table is kept even then. Refuses while GitLab's runner controller is enabled, because without
@@ -151,10 +152,6 @@ export async function gitLabToken(
 const { env } = process;
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help')) {
-    console.log(HELP);
-    return 0;
-  }
   const options = readDestroyOptions(args);
   const all = readDeployments(deployments, options.stage === undefined ? {} : { stage: options.stage });
   const [settings, ...others] = all;
@@ -192,11 +189,7 @@ async function ask(
 }
 
 if (import.meta.main)
-  try {
-    process.exit(await main(process.argv.slice(2)));
-  } catch (error) {
-    const wrongUsage = error instanceof UsageError || error instanceof SettingsError;
-    console.error(error instanceof Error ? error.message : error);
-    if (wrongUsage) console.error('See: npm run destroy -- --help');
-    process.exit(wrongUsage ? 3 : 1);
-  }
+  await runProgram(main, 'npm run destroy -- --help', {
+    usage: USAGE,
+    isInput: (error) => error instanceof SettingsError,
+  });

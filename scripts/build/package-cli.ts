@@ -64,7 +64,7 @@ function licensesOf({ inputs }: Metafile): string {
     .join(`\n\n${'-'.repeat(80)}\n\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (import.meta.main) {
   const main = async (): Promise<number> => {
     const folder = await packageCli();
     console.log(`${folder} is built. npm publish --dry-run ${folder} shows what it holds.`);

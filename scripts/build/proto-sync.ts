@@ -7,6 +7,7 @@ import { type DescriptorsLock, lockOf, sha256Of } from '../../relay/wire/deploya
 import { parseSchema, schemaTitle } from '../../relay/wire/schema.ts';
 import { UsageError } from '../terminal/command.ts';
 import { flagLines, parseInput, text } from '../terminal/define.ts';
+import { runProgram } from '../terminal/program.ts';
 
 const BUF = '@bufbuild/buf@1.75.0';
 const REPOSITORY = 'https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git';
@@ -40,7 +41,7 @@ interface SyncSource extends Omit<DescriptorsLock, 'sha256'> {
   readonly file?: string;
 }
 
-function main(args: readonly string[]): void {
+async function main(args: readonly string[]): Promise<number> {
   const { source, out } = readOptions(args);
   const { input, file, ...origin } = source;
   const folder = fs.mkdtempSync(join(dirname(out), '.proto-sync-'));
@@ -60,16 +61,13 @@ function main(args: readonly string[]): void {
     console.log(
       `${schemaTitle(schema)}\n  ${schema.admitJobPath}\n  ${typeName} with ${fields.length} fields`,
     );
+    return 0;
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }
 }
 
 function readOptions(args: readonly string[]): { readonly source: SyncSource; readonly out: string } {
-  if (args.includes('--help')) {
-    console.log(`${USAGE}\n\n${BY_HAND}`);
-    process.exit(0);
-  }
   const { ref, from, ...flags } = parseInput(args, FLAGS, {}).flags;
   const out = resolve(flags.out ?? DEFAULT_OUT);
   if (!fs.existsSync(dirname(out))) throw new UsageError(`--out ${out}: the folder does not exist`);
@@ -102,9 +100,4 @@ function build(input: string, out: string): void {
   throw new RelayError('schema_invalid', `buf could not build ${input}:\n${why}\n\n${BY_HAND}`);
 }
 
-try {
-  main(process.argv.slice(2));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(error instanceof UsageError ? 2 : 1);
-}
+await runProgram(main, 'npm run proto:sync -- --help', { usage: `${USAGE}\n\n${BY_HAND}` });

@@ -25,9 +25,8 @@ const RATE_PARTS = 1_000_000n * PARTS_PER_MICRO;
 
 const pricesCompare = command({
   name: 'prices compare',
-  about: `Compares a cloud bill with what was charged: the real cost of a minute of each runner class in a month, next to its price.
-The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner class of a line. The cost is EffectiveCost:
-savings plans and reservations count where they are used. Days and months of bills are in UTC.`,
+  about: `The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner class of a line. The cost is EffectiveCost: savings
+plans and reservations count where they are used. Days and months of bills are in UTC.`,
   words: { bill: word('<bill>', 'the file') },
   flags: {
     month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', readMonth)),

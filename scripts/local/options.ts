@@ -3,9 +3,9 @@ import { ENV_CA_FILE } from '../../relay/names.ts';
 import { UsageError } from '../terminal/command.ts';
 import { parseInput, text, toggle, whole } from '../terminal/define.ts';
 
-export type StartOptions = Exclude<ReturnType<typeof parseOptions>, 'help'>;
+export type StartOptions = ReturnType<typeof parseOptions>;
 
-export const HELP = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
+export const USAGE = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
 
 Usage
   npm start                                  run a pipeline's jobs from admission request to end, exit 0
@@ -43,7 +43,6 @@ Output
 Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 
 export function parseOptions(args: readonly string[], root: string) {
-  if (args.includes('--help') || args.includes('-h')) return 'help' as const;
   const [word, off] = [text('<text>', ''), toggle('')];
   const number = (min: number, max: number) => text('<number>', '', whole(min, max));
   const flags = {

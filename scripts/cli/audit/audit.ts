@@ -18,9 +18,8 @@ import { bookOfDeployments, bookOfDocument } from './recompute/prices.ts';
 
 const audit = command({
   name: 'audit',
-  about: `Checks what the ledger charges for every job of a month. Reads the jobs from GitLab, prices them with arithmetic of its own,
-and compares each with its charge. Names every job that differs, with both amounts and the likely reason. The prices are
-those that were deployed, each since when it was seen; their hashes are checked first. Where none are stored, the policy's
+  about: `Compares each with what the ledger charges, and names every job that differs, with both amounts and the likely reason. The prices
+are those that were deployed, each since when it was seen; their hashes are checked first. Where none are stored, the policy's
 count. The month must be younger than 90 days: its records are read.`,
   flags: {
     month: required(text('<month>', 'a month like 2026-10')),

@@ -45,8 +45,7 @@ const doctor = command({
   name: 'doctor',
   about: `Checks that a deployment is on and enforces, by what every part left in the table: relays, their descriptors and policy,
 directory, limits, the sweep, the recount, coverage. With a token it asks GitLab, too: the token itself, licence, version, controller,
-scope and tokens, the webhook of each top-level group, and the time. One line for each check, with one cause and one remedy. Changes
-nothing. The same check runs every hour as a function; the last line says when it ran.
+scope and tokens, the webhook of each top-level group, and the time. Changes nothing. The same check runs every hour as a function; the last line says when it ran.
 
 With --router it checks the other end instead, before anything is deployed: the path to GitLab's job router step by step, then it
 waits for one admission request and says whether the schema explains it. It answers that one request with "admitted": set the

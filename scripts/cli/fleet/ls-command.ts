@@ -22,15 +22,14 @@ import { confirmOnTerminal, type Progress, progressOf } from '../reconcile/progr
 
 const fleetLs = command({
   name: 'fleet ls',
-  about: `Lists all runners of GitLab with the processes that work under their tokens (managers): how they were registered, their
-versions, and whether these know the job router. GitLab does not report whether FF_USE_JOB_ROUTER is set. It shows how a runner was
-registered only by whether the runner has a creator. Makes two calls for each runner; changes nothing.`,
+  about: `Managers are the processes that work under a runner's token. GitLab does not report whether FF_USE_JOB_ROUTER is set, and shows
+how a runner was registered only by whether it has a creator. Makes two calls for each runner; changes nothing.`,
   flags: {
     ...neededGitLab(),
     check: toggle('exit 2 if a runner cannot use the router or has to be registered again'),
   },
   examples: ['tollgate fleet ls --gitlab https://gitlab.example.com --token-file token --check'],
-  exits: { 0: 'listed', 1: 'GitLab does not answer', 2: 'with --check: a runner needs a change' },
+  exits: { 1: 'GitLab does not answer', 2: 'with --check: a runner needs a change' },
   run: async ({ flags }, io) => {
     const { runners, ...rest } = await readFleet(readGitLabPlace(flags, io), progressOf('calls', io));
     const reports = runners.map((each) => reportRunner(each, io.nowMs()));

@@ -44,8 +44,7 @@ const FLAGS = {
 
 const canaryCommand = command({
   name: 'gitlab canary',
-  about: `Proves both answers at your GitLab before you arm: that "admitted" lets a job run, and that "rejected" fails one with our text.
-It makes a second runner controller, enabled and scoped to one runner, and answers for it from here with the descriptors of the
+  about: `It makes a second runner controller, enabled and scoped to one runner, and answers for it from here with the descriptors of the
 relays. It starts the pipeline of a project whose .gitlab-ci.yml has the canary's two jobs, reads both, and removes the controller,
 its scope and its token. The next run removes what a killed run left.
 

@@ -34,10 +34,9 @@ const readZone = checked(isZone, 'an IANA zone such as Europe/Berlin');
 
 const init = command({
   name: 'init',
-  about: `Reads the runners, the groups and the jobs of the last weeks, and drafts policy.yaml (runner classes from tags; you fill in
-the prices), limits.yaml (defaults from past use, in shadow) and directory.yaml. Comments in them say where each number comes from.
-They pass tollgate policy validate, which warns about what you have to fill in, and npm start takes them unchanged. GitLab is only
-read. No existing file is overwritten.`,
+  about: `Runner classes are made from tags, and you fill in the prices; limits are defaults from past use, in shadow. Comments say where
+each number comes from. The files pass tollgate policy validate, which warns about what you have to fill in, and npm start takes
+them unchanged. GitLab is only read. No existing file is overwritten.`,
   flags: {
     ...neededGitLab(),
     out: orElse(text('<folder>', 'folder for the three files'), 'mine'),

@@ -1,7 +1,6 @@
 /** Descriptor sets that differ from ours as GitLab's might. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
@@ -50,7 +49,7 @@ export function writeRenumbered(file: string): string {
   return path;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (import.meta.main) {
   const [file] = process.argv.slice(2);
   if (file === undefined) {
     console.error('node scripts/local/router/schemas.ts <file>');

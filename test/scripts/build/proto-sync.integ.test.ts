@@ -82,6 +82,6 @@ test.each([
 ])('--from %s is refused: %s', (name, text) => {
   write('notes.txt', 'notes');
   const { status, stderr } = sync('--from', name);
-  expect(status).toBe(2);
+  expect(status).toBe(3);
   expect(stderr).toContain(text);
 });
