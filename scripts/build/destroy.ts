@@ -12,10 +12,10 @@ import {
   type RunnerController,
   type RunnerControllers,
 } from '../cli/controller/controller-command.ts';
+import { readTokenFile } from '../cli/reconcile/gitlab-flags.ts';
 import { UsageError } from '../terminal/command.ts';
 import { flagLines, parseInput, text, toggle } from '../terminal/define.ts';
 import { runProgram } from '../terminal/program.ts';
-import { readUserFile } from '../terminal/user-file.ts';
 import { type CdkRun, runCdk } from './cdk-cli.ts';
 import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
 
@@ -137,11 +137,7 @@ export async function gitLabToken(
   parameters: readonly string[],
   readParameter: (name: string) => Promise<string>,
 ): Promise<string | undefined> {
-  if (file !== undefined) {
-    const token = readUserFile(file, `--token-file "${file}"`).trim();
-    if (token !== '' && !/\s/.test(token)) return token;
-    throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
-  }
+  if (file !== undefined) return readTokenFile(file, file);
   for (const name of parameters) {
     const [token = ''] = (await readParameter(name).catch(() => '')).trim().split('\n');
     if (token !== '') return token;

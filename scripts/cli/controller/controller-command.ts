@@ -22,7 +22,7 @@ import { printable, screenOf } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openLedger } from '../open-ledger.ts';
 import { openRulesInForce } from '../read-rules.ts';
-import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { CONTROLLER_FLAG, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { confirmOnTerminal, progressOf } from '../reconcile/progress.ts';
 import { armedRowsText } from '../report/shadow.ts';
 import { armedSentence } from '../report/shadow-words.ts';
@@ -127,7 +127,7 @@ const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dr
 
 /** The only controller; the temporary one of a running canary is ignored. @throws {UsageError} if there are several, or none */
 async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io: TerminalIo) {
-  const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
+  const controllers = createRunnerControllers(readGitLabPlace(flags, io));
   if (wanted !== undefined) return { controllers, controller: await controllers.get(wanted) };
   const all = (await controllers.list()).filter(({ description }) => description !== CANARY_DESCRIPTION);
   const [only, ...others] = all;

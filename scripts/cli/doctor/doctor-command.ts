@@ -11,7 +11,7 @@ import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openTableAccess, withOpened } from '../open-ledger.ts';
 import { parseDuration } from '../pipeline/durations.ts';
-import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { CONTROLLER_FLAG, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import type { DoctorFinding } from './examine.ts';
 
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
@@ -89,7 +89,7 @@ controller to dry_run first.`,
         gitlab: async () =>
           place === undefined
             ? gitlabUnknown(NO_TOKEN)
-            : readGitLabHealth({ calls: callsTo(place), controllerId: values.controller, webhookUrl }),
+            : readGitLabHealth({ calls: place, controllerId: values.controller, webhookUrl }),
       });
       const hourly = (await look.read().catch(() => undefined))?.view;
       const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;

@@ -18,7 +18,7 @@ import { command, orElse, print, text, toggle, whole } from '../../terminal/defi
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFleet } from '../fleet/ls-command.ts';
 import { pagesOf } from '../reconcile/compare-with-gitlab.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { progressOf } from '../reconcile/progress.ts';
 import { draftDirectory, draftLimits, draftPolicy, namespaceOf, type RanJob } from './drafts.ts';
 
@@ -60,13 +60,12 @@ them unchanged. GitLab is only read. No existing file is overwritten.`,
       );
 
     const progress = progressOf('calls and jobs', io);
-    const calls = callsTo(place);
     const { sleep } = place.clock;
     const { runners, unreadable } = await readFleet(place, progress);
     const runnerIds = runners.map(({ runner }) => runner.id);
     const span = { sinceMs: io.nowMs() - days * DAY_MS, untilMs: io.nowMs() };
-    const month = await readMonth(createGitLab(calls), runnerIds, span, sleep, progress.step);
-    const places = await readPlaces(createGitLabDirectory(calls), month.jobs, sleep);
+    const month = await readMonth(createGitLab(place), runnerIds, span, sleep, progress.step);
+    const places = await readPlaces(createGitLabDirectory(place), month.jobs, sleep);
     progress.done();
     const documents = {
       policy: draftPolicy(runners, month, { currency, zone }),

@@ -25,7 +25,7 @@ import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { type Comparison, compareWithGitLab, type HoldComparison } from './compare-with-gitlab.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
 import { confirmOnTerminal, progressOf, watched } from './progress.ts';
 
 const FLAGS = {
@@ -112,7 +112,7 @@ const proofCommand = command({
 async function compare(flags: ValuesOf<typeof FLAGS>, io: TerminalIo): Promise<HoldComparison> {
   const place = readGitLabPlace(flags, io);
   const { sinceMs } = readSpan(flags.since, undefined, io.nowMs(), rollupZone(io));
-  const gitlab = standIn(io, createGitLab)(callsTo(place));
+  const gitlab = standIn(io, createGitLab)(place);
   const calls = progressOf('calls to GitLab', io);
   return withOpened(openLedger, flags, io, async ({ store, scope }) =>
     compareWithGitLab(watched(store, progressOf('items read', io)), gitlab, {

@@ -170,7 +170,7 @@ const foundText = (found: ReturnType<typeof find>, screen: Screen): string =>
   );
 
 export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace) => ({
-  gitlab: createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
+  gitlab: createGitLabDirectory({ baseUrl, token, fetch, clock: systemClock }),
   clock: systemClock,
 });
 
