@@ -63,7 +63,7 @@ test('every tollgate command that documents name exists, with its flags', async 
     const entry = COMMANDS.filter(
       ({ name }) => `${words} `.startsWith(`${name} `) || (family && name.startsWith(`${family} `)),
     ).sort((a, b) => b.name.length - a.name.length)[0];
-    const { help = '' } = (await entry?.load()) ?? {};
+    const help = (await entry?.load())?.help('') ?? '';
     const flags = [...words.matchAll(/--[a-z-]+/g)].map(([flag]) => flag);
     if (entry === undefined || flags.some((flag) => flag !== '--help' && !help.includes(flag)))
       wrong.push(words);

@@ -41,7 +41,11 @@ const LINES: Readonly<Record<Texts, readonly string[]>> = {
     linesOf(read(file).replace(/^ *```[\s\S]*?^ *```$/gm, '')).map((line) => line.replace(/^[-|*\s]+/, '')),
   ),
   help: [
-    ...new Set((await Promise.all(COMMANDS.map(async ({ load }) => (await load()).help))).flatMap(linesOf)),
+    ...new Set(
+      (await Promise.all(COMMANDS.map(async ({ load, summary }) => (await load()).help(summary)))).flatMap(
+        linesOf,
+      ),
+    ),
   ],
   pages: filesIn(['functions/console/pages'], /\.tsx?$/).flatMap((file) =>
     matchesIn(read(file), /'((?:[^'\\\n]|\\.)*)'|`([^`]*)`|>([^<>{}]+)<|^\s+([A-Z][^{}<>='`;\n]*)$/gm),

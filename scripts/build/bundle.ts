@@ -172,6 +172,4 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-if (import.meta.main) {
-  await runProgram(() => main(process.argv.slice(2)), 'scripts/build/bundle.ts');
-}
+if (import.meta.main) await runProgram(main, 'scripts/build/bundle.ts');

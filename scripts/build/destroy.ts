@@ -12,9 +12,10 @@ import {
   type RunnerController,
   type RunnerControllers,
 } from '../cli/controller/controller-command.ts';
+import { readTokenFile } from '../cli/reconcile/gitlab-flags.ts';
 import { UsageError } from '../terminal/command.ts';
 import { flagLines, parseInput, text, toggle } from '../terminal/define.ts';
-import { readUserFile } from '../terminal/user-file.ts';
+import { runProgram } from '../terminal/program.ts';
 import { type CdkRun, runCdk } from './cdk-cli.ts';
 import { type CloudFormation, openCloudFormation } from './cloudformation.ts';
 
@@ -117,7 +118,7 @@ const FLAGS = {
   'without-asking-gitlab': toggle('destroys even if jobs fail because of it'),
 };
 
-const HELP = `npm run destroy -- [--stage <stage>] [flags]
+const USAGE = `npm run destroy -- [--stage <stage>] [flags]
 
 Takes a deployment away: the stacks of relays and functions. The state stack is kept unless --with-state is given: the table and the
 receiver of webhooks. The table is kept even then. Refuses while GitLab's runner controller is enabled, because without
@@ -136,11 +137,7 @@ export async function gitLabToken(
   parameters: readonly string[],
   readParameter: (name: string) => Promise<string>,
 ): Promise<string | undefined> {
-  if (file !== undefined) {
-    const token = readUserFile(file, `--token-file "${file}"`).trim();
-    if (token !== '' && !/\s/.test(token)) return token;
-    throw new UsageError(`--token-file "${file}": expected one token and nothing else in it`);
-  }
+  if (file !== undefined) return readTokenFile(file, file);
   for (const name of parameters) {
     const [token = ''] = (await readParameter(name).catch(() => '')).trim().split('\n');
     if (token !== '') return token;
@@ -151,10 +148,6 @@ export async function gitLabToken(
 const { env } = process;
 
 async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help')) {
-    console.log(HELP);
-    return 0;
-  }
   const options = readDestroyOptions(args);
   const all = readDeployments(deployments, options.stage === undefined ? {} : { stage: options.stage });
   const [settings, ...others] = all;
@@ -192,11 +185,7 @@ async function ask(
 }
 
 if (import.meta.main)
-  try {
-    process.exit(await main(process.argv.slice(2)));
-  } catch (error) {
-    const wrongUsage = error instanceof UsageError || error instanceof SettingsError;
-    console.error(error instanceof Error ? error.message : error);
-    if (wrongUsage) console.error('See: npm run destroy -- --help');
-    process.exit(wrongUsage ? 3 : 1);
-  }
+  await runProgram(main, 'npm run destroy -- --help', {
+    usage: USAGE,
+    isInput: (error) => error instanceof SettingsError,
+  });

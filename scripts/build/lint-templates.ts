@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runProgram } from '../terminal/program.ts';
 import { pythonTools } from './python-tools.ts';
 
 const LINT_MS_MAX = 300_000;
@@ -38,9 +39,4 @@ async function synthesizedFolders(): Promise<readonly string[]> {
   return Object.values(VARIATIONS).map((settings) => synthesize(settings).app.synth().directory);
 }
 
-try {
-  process.exit(await main(process.argv.slice(2)));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-}
+await runProgram(main, 'scripts/build/lint-templates.ts');

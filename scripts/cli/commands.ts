@@ -79,10 +79,10 @@ export const COMMANDS: readonly CommandEntry[] = [
   }),
   ...rows(() => import('./budget/exceptions.ts'), {
     'budget requests': 'Lists requests for more that wait for approval',
-    'budget approve': 'Approves a request',
-    'budget decline': 'Declines a request',
+    'budget approve': 'Approves a request: it is live within five seconds',
+    'budget decline': 'Declines a request, with a note for the requester',
     'budget grant': 'Gives more for a time, on top of a limit; a large grant waits for approval',
-    'budget revoke': 'Takes a grant back',
+    'budget revoke': 'Takes a grant back, from now on',
     freeze: 'Stops new jobs of a group until a day, or until it is lifted; running jobs finish',
     unfreeze: 'Lifts a freeze: jobs start again',
     breakglass: 'Lets jobs of named users or on protected refs pass limits, capped and reviewed',

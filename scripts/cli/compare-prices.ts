@@ -19,15 +19,11 @@ import { rulesFiles, SOURCE_FLAGS } from './rules-flags.ts';
 import { readStatement } from './statement/statement.ts';
 
 const MICROS_PER_UNIT = 1_000_000;
-/** Parts of a micro-unit that are kept while lines are added: bills have lines of a millionth of a cent. */
-const PARTS_PER_MICRO = 1_000_000n;
-const RATE_PARTS = 1_000_000n * PARTS_PER_MICRO;
 
 const pricesCompare = command({
   name: 'prices compare',
-  about: `Compares a cloud bill with what was charged: the real cost of a minute of each runner class in a month, next to its price.
-The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner class of a line. The cost is EffectiveCost:
-savings plans and reservations count where they are used. Days and months of bills are in UTC.`,
+  about: `The bill is a FOCUS export as CSV (.gz is unpacked). A tag names the runner class of a line. The cost is EffectiveCost: savings
+plans and reservations count where they are used. Days and months of bills are in UTC.`,
   words: { bill: word('<bill>', 'the file') },
   flags: {
     month: required(text('<month>', 'a month like 2026-10: lines of other months are left out', readMonth)),
@@ -123,16 +119,17 @@ type ChargedSum = Pick<StatementLine, 'seconds' | 'micros'>;
 type PriceComparison = ReturnType<typeof comparePrices>;
 
 export function comparePrices(
-  { parts }: Pick<BillSum, 'parts'>,
+  { costs }: Pick<BillSum, 'costs'>,
   rateMicros: number,
   charged: ReadonlyMap<string, ChargedSum>,
   classNames: readonly string[],
 ) {
   const names = [...new Set([...classNames, ...charged.keys()])];
-  const microsOf = (value: bigint): number => roundedMicros(value * BigInt(rateMicros));
+  // Never -0.
+  const microsOf = (cost: number): number => Math.round(cost * rateMicros) || 0;
   const classes = names.map((runnerClass) => {
     const { seconds, micros } = charged.get(runnerClass) ?? { seconds: 0, micros: 0 };
-    const billMicros = microsOf(parts.get(runnerClass) ?? 0n);
+    const billMicros = microsOf(costs.get(runnerClass) ?? 0);
     return {
       runnerClass,
       seconds,
@@ -144,7 +141,7 @@ export function comparePrices(
       }),
     };
   });
-  const billMicros = microsOf([...parts.values()].reduce((sum, each) => sum + each, 0n));
+  const billMicros = microsOf([...costs.values()].reduce((sum, each) => sum + each, 0));
   return {
     classes,
     // Lines without the tag, or with a value that is no class: the rest of the total, so that rounding loses nothing.
@@ -157,16 +154,9 @@ export function comparePrices(
   };
 }
 
-function roundedMicros(scaled: bigint): number {
-  const half = RATE_PARTS / 2n;
-  return Number((scaled < 0n ? scaled - half : scaled + half) / RATE_PARTS);
-}
-
 const perMinute = (micros: number, seconds: number): number => Math.round((micros / seconds) * 60);
 
 export const commands = [pricesCompare];
-
-const PART_PLACES = 12;
 
 type BillSum = Awaited<ReturnType<typeof readBill>>;
 
@@ -178,15 +168,14 @@ const VALUES_MAX = 10_000;
 
 /** `.gz` is unpacked. @throws {UsageError} for a file that is not a FOCUS bill, or has two currencies. */
 async function readBill(file: string, tag: string, { startMs, endMs }: ReturnType<typeof readMonth>) {
-  // By the value of the tag; lines without the tag have the key `undefined`. Exact, in parts of a micro-unit.
-  const parts = new Map<string | undefined, bigint>();
+  // By the value of the tag; lines without the tag have the key `undefined`.
+  const costs = new Map<string | undefined, number>();
   const sum = { currency: undefined as string | undefined, lines: 0, linesOfOtherMonths: 0 };
   const refused = (why: string): UsageError => new UsageError(`${file}: ${why}`);
   const add = ({ EffectiveCost, BillingCurrency: currency, ChargePeriodStart, Tags }: Cells): void => {
     const at = `line ${sum.lines + sum.linesOfOtherMonths + 1} of the bill`;
-    const cost = readParts(EffectiveCost);
     const chargedMs = readChargeInstant(ChargePeriodStart);
-    if (cost === undefined) throw refused(`${at} has a cost that is no number`);
+    if (!AMOUNT.test(EffectiveCost)) throw refused(`${at} has a cost that is no number`);
     if (chargedMs === undefined) throw refused(`${at} has no date that can be read`);
     if (chargedMs < startMs || chargedMs >= endMs) {
       sum.linesOfOtherMonths += 1;
@@ -197,8 +186,8 @@ async function readBill(file: string, tag: string, { startMs, endMs }: ReturnTyp
       throw refused(`has amounts in ${sum.currency} and in ${currency}; expected one currency`);
     sum.lines += 1;
     const value = readTag(Tags, tag);
-    parts.set(value, (parts.get(value) ?? 0n) + cost);
-    if (parts.size > VALUES_MAX)
+    costs.set(value, (costs.get(value) ?? 0) + Number(EffectiveCost));
+    if (costs.size > VALUES_MAX)
       throw refused(`has more than ${VALUES_MAX} values of the tag; is it the tag of runner classes?`);
   };
   try {
@@ -208,7 +197,7 @@ async function readBill(file: string, tag: string, { startMs, endMs }: ReturnTyp
     if (codeOf(error)?.startsWith('Z_') !== true) throw error;
     throw refused('is not gzip; unpack it and name the CSV file');
   }
-  return { ...sum, parts };
+  return { ...sum, costs };
 }
 
 async function readCsv(file: string, add: (cells: Cells) => void): Promise<void> {
@@ -236,19 +225,8 @@ async function readCsv(file: string, add: (cells: Cells) => void): Promise<void>
   if (isEmpty) throw new UsageError(`${file}: is empty`);
 }
 
-const AMOUNT = /^(-?)(\d{1,15})(?:\.(\d{0,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
-
-/** Exact to twelve places; what is below them is dropped. An empty cell is 0. */
-function readParts(text: string): bigint | undefined {
-  if (text === '') return 0n;
-  const match = AMOUNT.exec(text);
-  if (match === null) return undefined;
-  const [, sign, whole = '0', fraction = '', exponent = '0'] = match;
-  const shift = PART_PLACES + Number(exponent) - fraction.length;
-  const digits = BigInt(`${whole}${fraction}`);
-  const parts = shift >= 0 ? digits * 10n ** BigInt(shift) : digits / 10n ** BigInt(-shift);
-  return sign === '-' ? -parts : parts;
-}
+/** An empty cell is 0. */
+const AMOUNT = /^(?:-?\d{1,15}(?:\.\d{0,40})?(?:e[+-]?\d{1,2})?)?$/i;
 
 /** `2026-11-01T00:00:00Z`, or as Athena and Parquet tools write it: `2026-11-01 00:00:00.000`. */
 function readChargeInstant(text: string): number | undefined {

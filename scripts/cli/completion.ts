@@ -8,14 +8,13 @@ type CompletedCommand = Pick<CommandEntry, 'name'> & { readonly flags: readonly 
 export const completionCommands = (entries: readonly CommandEntry[]) => [
   command({
     name: 'completion',
-    about: `Prints what a shell needs to complete commands and flags.
+    about: `
 
   tollgate completion bash > /etc/bash_completion.d/tollgate
   tollgate completion zsh > "\${fpath[1]}/_tollgate"
   tollgate completion fish > ~/.config/fish/completions/tollgate.fish`,
     words: { shell: word(`<${SHELLS.join(' | ')}>`, 'the shell') },
     examples: ['tollgate completion bash'],
-    exits: { 0: 'printed' },
     run: async ({ flags, words }, io) => {
       const shell = SHELLS.find((each) => each === words.shell);
       if (shell === undefined)

@@ -30,9 +30,8 @@ const ADDRESS = {
 
 const login = command({
   name: 'login',
-  about: `Signs this terminal in to a console with GitLab: open the address that is shown, compare the code, and allow it. Your roles
-are those you have on its pages. The session lasts ten hours and is kept in $XDG_CONFIG_HOME/tollgate/sessions.json, for you
-alone. tollgate logout ends it.`,
+  about: `Open the address that is shown, compare the code, and allow it. Your roles are those you have on its pages. The session lasts ten
+hours and is kept in $XDG_CONFIG_HOME/tollgate/sessions.json, for you alone. tollgate logout ends it.`,
   words: ADDRESS,
   examples: ['tollgate login https://budget.example.com'],
   exits: { 0: 'signed in', 1: 'declined, too late or no answer' },
@@ -51,7 +50,6 @@ alone. tollgate logout ends it.`,
 
 const logout = command({
   name: 'logout',
-  about: 'Ends the session that tollgate login began, at the console and here.',
   words: ADDRESS,
   flags: { all: toggle('ends all your sessions at the console, in browsers and terminals') },
   examples: ['tollgate logout', 'tollgate logout https://budget.example.com --all'],
@@ -136,8 +134,7 @@ async function readSignInAnswer(response: Response): Promise<unknown> {
 
 const open = command({
   name: 'open',
-  about: `Opens the console's page of a group or job in the browser; without either, the overview. If no browser can be opened, or
-there is no terminal, it prints the address, as with --json.`,
+  about: `Without either it opens the overview. If no browser can be opened, or there is no terminal, it prints the address, as with --json.`,
   words: {
     page: optionalWord(
       '<group | job>',
@@ -146,7 +143,6 @@ there is no terminal, it prints the address, as with --json.`,
   },
   flags: { console: text('<url>', `which console (default: $${ENV_CONSOLE})`) },
   examples: ['tollgate open acme/payments', 'tollgate open 4711'],
-  exits: { 0: 'opened or printed' },
   run: async ({ flags, words }, io) => {
     const address = `${chooseOrigin(flags.console, io)}${consolePath(words.page)}`;
     const isOpened = !flags.json && io.progress && (await standIn(io, openBrowser)(address));

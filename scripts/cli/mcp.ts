@@ -9,13 +9,11 @@ import { runTollgate } from './run-tollgate.ts';
 export const mcpCommands = (entries: readonly CommandEntry[]) => [
   command({
     name: 'mcp',
-    about: `Serves the Model Context Protocol on stdin and stdout, for editors and agents: can I afford this rerun, what is left of the
-budget, why was this job rejected, would such a job start. It only reads, and ends with its input. With --console no key is
-needed: it uses the session of tollgate login.`,
+    about: `On stdin and stdout: what is left of the budget, why was this job rejected, would such a job start. It only reads, and ends with
+its input. With --console no key is needed: it uses the session of tollgate login.`,
     flags: SOURCE_FLAGS,
     json: 'has no effect: the protocol is JSON',
     examples: ['tollgate mcp --console https://budget.example.com'],
-    exits: { 0: 'the input ended' },
     run: async ({ flags }, io) => {
       const origin = chooseConsole(flags, io);
       const named = Object.entries(flags).flatMap(([name, value]) =>

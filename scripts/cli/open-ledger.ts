@@ -1,28 +1,28 @@
 import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { ReadResult } from '../../functions/answers/health/evidence.ts';
-import { type DirectoryTable, DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
+import { DynamoDirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import { systemClock } from '../../functions/core/environment/environment.ts';
 import { dynamoRecountOutcomes, dynamoSweepCheckpoints } from '../../functions/core/ledger/checkpoints.ts';
 import { dynamoCanaryOutcomes, dynamoControllerScope } from '../../functions/core/ledger/controller.ts';
 import { DynamoStore } from '../../functions/core/ledger/dynamo-store.ts';
 import { dynamoInstanceRegister, type KnownInstance } from '../../functions/core/ledger/instances.ts';
-import type { LedgerStore, RewriteStore } from '../../functions/core/ledger/store.ts';
-import { dynamoPseudonymKeys, type PseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
-import { DynamoLimitTable, type LimitTable } from '../../functions/core/limits/limit-table.ts';
-import { dynamoPublishedRules, type PublishedRules } from '../../functions/core/published-rules.ts';
-import { dynamoRequeueLists, type RequeueLists } from '../../functions/core/requeue-list.ts';
-import { dynamoSheetStore, type SheetStore } from '../../functions/core/sheets/sheet-store.ts';
-import { dynamoUserSessions, type UserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
+import type { LedgerStore } from '../../functions/core/ledger/store.ts';
+import { dynamoPseudonymKeys } from '../../functions/core/ledger/user-ids.ts';
+import { DynamoLimitTable } from '../../functions/core/limits/limit-table.ts';
+import { dynamoPublishedRules } from '../../functions/core/published-rules.ts';
+import { dynamoRequeueLists } from '../../functions/core/requeue-list.ts';
+import { dynamoSheetStore } from '../../functions/core/sheets/sheet-store.ts';
+import { dynamoUserSessions } from '../../functions/core/signin/dynamo-session-store.ts';
 import { dynamoStatementChain } from '../../functions/core/statements/closed-statement.ts';
 import { dynamoPriceLists } from '../../functions/core/statements/price-lists.ts';
-import { type RelayHeartbeat, readRelayHeartbeats } from '../../functions/core/store/health-items.ts';
+import { readRelayHeartbeats } from '../../functions/core/store/health-items.ts';
 import { MemoryTable } from '../../functions/core/store/memory-table.ts';
 import type { ItemTable } from '../../functions/core/store/operation.ts';
 import { dynamoClient, dynamoTable } from '../../functions/core/store/sdk-table.ts';
 import { LedgerError } from '../../functions/core/store/table-failure.ts';
-import { type AlertRecordStore, dynamoAlertRecords } from '../../functions/core/thresholds/alert-records.ts';
-import { DynamoRollupStore, type RollupStore } from '../../functions/core/usage/rollup-store.ts';
+import { dynamoAlertRecords } from '../../functions/core/thresholds/alert-records.ts';
+import { DynamoRollupStore } from '../../functions/core/usage/rollup-store.ts';
 import { ENV_GITLAB_INSTANCE } from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { ledgerFolder } from '../local/ledger-note.ts';
@@ -30,35 +30,10 @@ import { PLAYED_GITLAB } from '../local/options.ts';
 import { standIn, type TerminalIo, UsageError } from '../terminal/command.ts';
 import { type LedgerFlags, type LedgerPlace, ledgerPlace } from './ledger-flags.ts';
 
-export interface LedgerAccess extends NamedBooks {
-  readonly store: LedgerStore;
-  readonly limits?: LimitTable;
-  readonly directory?: DirectoryTable;
-  readonly usage?: RollupStore;
-  readonly sheets?: Pick<SheetStore, 'read'>;
-  readonly chain?: ReturnType<typeof dynamoStatementChain>;
-  readonly prices?: ReturnType<typeof dynamoPriceLists>;
-  /** Removes user names; only if opened for repair. */
-  readonly names?: {
-    store: LedgerStore & RewriteStore;
-    keys: PseudonymKeys;
-    sessions: UserSessions;
-    sheets: SheetStore;
-  };
-  /** Signs of life that relays wrote there. @throws {LedgerError} */
-  readonly relayHeartbeats?: () => Promise<readonly RelayHeartbeat[]>;
-  /** The jobs GitLab asks about, as the sweep last read it. @throws {LedgerError} */
-  readonly scope?: ReturnType<typeof dynamoControllerScope>['read'];
-  readonly canary?: ReturnType<typeof dynamoCanaryOutcomes>['read'];
-  readonly requeue?: Pick<RequeueLists, 'read'>;
-  readonly recounts?: Pick<ReturnType<typeof dynamoRecountOutcomes>, 'read'>;
-  readonly alerts?: Pick<AlertRecordStore, 'read'>;
-  readonly sweepMarks?: Pick<ReturnType<typeof dynamoSweepCheckpoints>, 'read'>;
-  /** Marks a notice as sent, also where the store is read-only. */
-  readonly announce?: LedgerStore['announce'];
-  readonly rules?: PublishedRules;
-  readonly close: () => Promise<void>;
-}
+type Opened = ReturnType<typeof accessTo>;
+
+/** `names` removes those of users: only if opened for repair. `announce` marks a notice as sent, also where the store is read-only. */
+export type LedgerAccess = Pick<Opened, 'store' | 'close'> & NamedBooks & Partial<Opened>;
 
 export type OpenLedger = Open<LedgerAccess>;
 
@@ -143,7 +118,7 @@ function accessTo({ table, ...opened }: TableAccess, repairs = false) {
     announce: store.announce.bind(store),
     rules: dynamoPublishedRules(parts),
     ...opened,
-  } satisfies LedgerAccess;
+  };
 }
 
 export interface TableAccess extends NamedBooks {

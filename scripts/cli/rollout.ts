@@ -52,14 +52,12 @@ const GROUPS = severalWords(
 const listing = (name: 'rollout' | 'rollout ls'): Command =>
   command({
     name,
-    about: `Lists each group's step between watching and enforcing, and what its next step needs. The steps are off, shadow, reported
-(shadow, and the owner has the shadow report), warn and enforce, for rules of cost (money, minutes) and of capacity (jobs at
-once). A group inherits its parent's step. Days are those with jobs since the step began, "asked" is the share of jobs with
-an admission request.`,
+    about: `The steps are off, shadow, reported (shadow, and the owner has the shadow report), warn and enforce, for rules of cost (money,
+minutes) and of capacity (jobs at once). A group inherits its parent's step. Days are those with jobs since the step began,
+"asked" is the share of jobs with an admission request.`,
     words: { groups: { ...GROUPS, help: `only these: ${GROUPS.help}` } },
     flags: BUDGET_FLAGS,
     examples: [`tollgate ${name} acme/payments instance`],
-    exits: { 0: 'listed' },
     run: ({ flags, words: { groups } }, io) =>
       withBudget(flags, io, async (budget) => {
         const whole = await readRollout(budget.api);
@@ -82,8 +80,8 @@ const MOVE_EXITS = { 0: 'moved', 2: 'a group stays, or it was refused' } as cons
 
 const rolloutNext = command({
   name: 'rollout next',
-  about: `Moves groups one step on: off → shadow → reported → warn → enforce, and lists what others lack for it. Shows which jobs of
-the last week would have failed. From shadow the next step is the report: tollgate rollout report.`,
+  about: `The steps are off → shadow → reported → warn → enforce. Lists what others lack. From shadow the next step is the report:
+tollgate rollout report.`,
   words: { groups: GROUPS },
   flags: {
     force: toggle(
@@ -105,8 +103,8 @@ const BACK_TO = ['warn', 'shadow', 'off'] as const satisfies readonly Mode[];
 
 const rolloutBack = command({
   name: 'rollout back',
-  about: `Moves groups one step back, immediately: enforce → warn → reported → shadow. It has no requirement but the right to do so.
-Groups below with a step of their own keep it.`,
+  about: `The steps are enforce → warn → reported → shadow. It has no requirement but the right to do so. Groups below with a step of
+their own keep it.`,
   words: { groups: GROUPS },
   flags: {
     to: choice(
@@ -191,8 +189,8 @@ const REPORTS_MAX = 20;
 
 const rolloutReport = command({
   name: 'rollout report',
-  about: `Sends the owner of each group or project the shadow report of the last two weeks, and records when: that is the step
-"reported". Without a topic of owners nothing is sent or recorded, and the text is shown instead.`,
+  about: `It is the report of the last two weeks, and the step "reported". Without a topic of owners nothing is sent or recorded, and the
+text is shown instead.`,
   words: {
     groups: { ...GROUPS, help: "a path, GitLab's id, project/7, or instance, whose owner is finance" },
   },

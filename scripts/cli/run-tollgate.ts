@@ -37,7 +37,7 @@ export async function runTollgate(
       const { commandClock } = await import('./command-clock.ts');
       return await command.run(chosen.rest, { ...io, nowMs: commandClock(command, chosen.rest, io) });
     }
-    io.out(`${command.help}\n`);
+    io.out(`${command.help(chosen.entry.summary)}\n`);
     return EXIT.ok;
   } catch (error) {
     return printFailure(error, name, argsBeforeDashes(args).includes('--json'), io);

@@ -1,4 +1,4 @@
-import type { LedgerClock } from '../../functions/core/environment/environment.ts';
+import { type LedgerClock, systemClock } from '../../functions/core/environment/environment.ts';
 import type { RelayClock } from '../../relay/exchange.ts';
 
 export interface Clock extends LedgerClock, RelayClock {}
@@ -8,9 +8,7 @@ export type WallClock = Pick<Clock, 'nowMs' | 'after'>;
 export type RouterClock = Pick<Clock, 'monotonicMs' | 'after'>;
 
 export const machineClock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  sleep: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
+  ...systemClock,
   after: (delayMs, run) => {
     const timer = setTimeout(run, delayMs);
     return () => clearTimeout(timer);

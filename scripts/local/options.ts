@@ -1,58 +1,58 @@
 import type { KnownInstance } from '../../functions/core/ledger/instances.ts';
 import { ENV_CA_FILE } from '../../relay/names.ts';
+import { readGitLabUrl } from '../cli/reconcile/gitlab-flags.ts';
 import { UsageError } from '../terminal/command.ts';
-import { parseInput, text, toggle, whole } from '../terminal/define.ts';
+import { flagLines, parseInput, text, toggle, whole } from '../terminal/define.ts';
 
-export type StartOptions = Exclude<ReturnType<typeof parseOptions>, 'help'>;
+export type StartOptions = ReturnType<typeof parseOptions>;
 
-export const HELP = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
+const FLAGS = {
+  pipeline: text(
+    '<dir | .gitlab-ci.yml>',
+    'whose jobs to replay (default: scripts/local/pipelines/web-shop)',
+  ),
+  jobs: text('<n>', 'how many jobs (default: the pipeline once, or again until 160)', whole(1, 1_000_000)),
+  rate: text('<n>', 'admission requests a second (default: 20)', whole(1, 10_000)),
+  console: toggle(
+    'keeps the console up after the jobs, until interrupted. Without it the console is there while the jobs run. It begins with a month of made-up jobs, which count in the limits; with --json there is neither',
+  ),
+  policy: text('<file>', 'instead of policies/policy.yaml'),
+  limits: text('<file>', 'instead of policies/limits.yaml'),
+  directory: text('<file>', 'instead of policies/directory.yaml'),
+  memory: toggle('keeps the ledger in memory and forgets it at the end'),
+  fresh: toggle('forgets what earlier runs spent (empties .tollgate/ledger/)'),
+  router: text('<url>', 'the pilot: grpc://, grpcs://, ws:// or wss:// of the job router'),
+  gitlab: text(
+    '<url>',
+    "with --router: the GitLab whose jobs these are. Its host names the books. Needed the first time, where it is not the router's host; then it is remembered",
+    readGitLabUrl,
+  ),
+  'token-file': text(
+    '<file>',
+    "with --router: the controller's token (glrct-…), read again when GitLab refuses it",
+  ),
+  proto: text(
+    '<file>',
+    `with --router: GitLab's real descriptors (see: tollgate gitlab descriptors --help). ${ENV_CA_FILE} names the PEM file of a private certificate authority`,
+  ),
+  'allow-plaintext-router': toggle(
+    'sends the token unencrypted to a router on another machine: a reader of that network can then answer for every job. Never needed with wss:// or grpcs://',
+  ),
+};
 
-Usage
+export const USAGE = `Tollgate on this machine: ledger, admit, settle and sweep, a job router with its relay, a GitLab, and a real pipeline.
+
   npm start                                  run a pipeline's jobs from admission request to end, exit 0
   npm start -- --router wss://kas.example.com --gitlab https://gitlab.example.com --token-file ./token
                                              the pilot: the same, against a real GitLab (put the controller in dry_run first)
 
-Replay
-  --pipeline <dir | .gitlab-ci.yml>   whose jobs to replay (default: scripts/local/pipelines/web-shop)
-  --jobs <n>                          how many jobs (default: the pipeline once, or again until 160)
-  --rate <n>                          admission requests a second (default 20)
-  --console                           keep the console up after the jobs, until interrupted. Without it the console is
-                                      there while the jobs run. It begins with a month of made-up jobs, which count
-                                      in the limits; with --json there is neither
-
-Rules and ledger
-  --policy <file>, --limits <file>, --directory <file>
-                                      instead of policies/policy.yaml, limits.yaml and directory.yaml
-  --memory                            keep the ledger in memory and forget it at the end
-  --fresh                             forget what earlier runs spent (empties .tollgate/ledger/)
-
-Pilot
-  --router <url>                      grpc://, grpcs://, ws:// or wss:// of the job router
-  --gitlab <url>                      the GitLab whose jobs these are: its host names the books. Needed the first time, where
-                                      it is not the router's host; then it is remembered
-  --token-file <file>                 the controller's token (glrct-…), read again when GitLab refuses it
-  --proto <file>                      GitLab's real descriptors (see: tollgate gitlab descriptors --help)
-                                      ${ENV_CA_FILE} names the PEM file of a private certificate authority
-  --allow-plaintext-router            send the token unencrypted to a router on another machine. Whoever can read
-                                      that network can then answer for every job. Never needed with wss:// or grpcs://
-
-Output
-  --json                              one JSON object per line: decision, figures; the last is the summary
-  --help
+${flagLines(FLAGS)}
+  --json               one JSON object per line: decision, figures; the last is the summary
 
 Exit codes: 0 done, 1 failed, 3 wrong usage or invalid documents`;
 
 export function parseOptions(args: readonly string[], root: string) {
-  if (args.includes('--help') || args.includes('-h')) return 'help' as const;
-  const [word, off] = [text('<text>', ''), toggle('')];
-  const number = (min: number, max: number) => text('<number>', '', whole(min, max));
-  const flags = {
-    ...{ router: word, 'token-file': word, gitlab: word, proto: word },
-    ...{ 'allow-plaintext-router': off, console: off, memory: off, fresh: off },
-    ...{ pipeline: word, jobs: number(1, 1_000_000), rate: number(1, 10_000) },
-    ...{ policy: word, limits: word, directory: word },
-  };
-  const values = parseInput(args, flags, {}).flags;
+  const values = parseInput(args, FLAGS, {}).flags;
   const { router, json, console } = values;
   if (router !== undefined && values['token-file'] === undefined)
     throw new UsageError("--router needs --token-file with the controller's token (glrct-…)");
@@ -72,7 +72,7 @@ export function parseOptions(args: readonly string[], root: string) {
   return {
     ...{ router, json, console, memory: values.memory, fresh: values.fresh },
     tokenFile: values['token-file'],
-    gitlabUrl: values.gitlab === undefined ? undefined : plainUrl('gitlab', values.gitlab),
+    gitlabUrl: values.gitlab,
     protoFile: values.proto,
     allowPlaintextRouter: values['allow-plaintext-router'],
     pipeline: values.pipeline,
@@ -82,13 +82,6 @@ export function parseOptions(args: readonly string[], root: string) {
     limitsFile: values.limits ?? `${root}policies/limits.yaml`,
     directoryFile: values.directory ?? (router === undefined ? `${root}policies/directory.yaml` : undefined),
   };
-}
-
-function plainUrl(flag: string, text: string): string {
-  const url = /^https?:\/\//.test(text) ? URL.parse(text) : null;
-  if (url === null || url.username !== '' || url.password !== '')
-    throw new UsageError(`--${flag} is "${text}"; expected e.g. https://gitlab.example.com`);
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
 export const PLAYED_GITLAB = 'gitlab.local';

@@ -3,18 +3,14 @@ import { PipelineError } from '../cli/pipeline/pipeline-error.ts';
 import { DocumentError } from '../terminal/command.ts';
 import { runProgram } from '../terminal/program.ts';
 import { readLocalRules } from './admit.ts';
-import { HELP, parseOptions } from './options.ts';
+import { parseOptions, USAGE } from './options.ts';
 import { run } from './run.ts';
 import { jsonScreen, terminalScreen } from './screen.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-async function main(): Promise<number> {
-  const options = parseOptions(process.argv.slice(2), root);
-  if (options === 'help') {
-    console.log(HELP);
-    return 0;
-  }
+async function main(args: readonly string[]): Promise<number> {
+  const options = parseOptions(args, root);
   const rules = readLocalRules(options);
   const stop = new AbortController();
   const interrupted = (): void => {
@@ -30,8 +26,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-await runProgram(
-  main,
-  'npm start -- --help',
-  (error) => error instanceof DocumentError || error instanceof PipelineError,
-);
+await runProgram(main, 'npm start -- --help', {
+  usage: USAGE,
+  isInput: (error) => error instanceof DocumentError || error instanceof PipelineError,
+});

@@ -24,9 +24,9 @@ It costs about $0.10 to $0.50 of write units; --yes accepts that. Nothing else i
 
 Exit codes: 0 done, 1 failed, 3 wrong usage`;
 
-async function main(): Promise<number> {
-  if (!parseInput(process.argv.slice(2), { yes: toggle('') }, {}).flags.yes)
-    throw new UsageError(`This writes to a table in your AWS account: pass --yes.\n\n${USAGE}`);
+async function main(args: readonly string[]): Promise<number> {
+  if (!parseInput(args, { yes: toggle('') }, {}).flags.yes)
+    throw new UsageError('This writes to a table in your AWS account: pass --yes.');
   const client = dynamoClient();
   const TableName = `tollgate-bench-${Date.now()}`;
   const clock = { ...systemRelayClock, sleep: systemClock.sleep };
@@ -82,4 +82,4 @@ async function main(): Promise<number> {
   }
 }
 
-await runProgram(main, 'npm run bench:aws');
+await runProgram(main, 'npm run bench:aws -- --help', { usage: USAGE });

@@ -19,12 +19,7 @@ part is measured in the heap of another.
 
 Exit codes: 0 all reached, 1 a count or a modelled figure missed, 3 wrong usage`;
 
-async function main(): Promise<number> {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
+async function main(args: readonly string[]): Promise<number> {
   const parts = Object.keys(BENCH_PARTS);
   const flags = { only: choice('<part>', '', parts), against: text('<revision>', '') };
   const { only, against, json } = parseInput(args, flags, {}).flags;
@@ -42,4 +37,4 @@ async function main(): Promise<number> {
   return figures.every(passes) ? 0 : 1;
 }
 
-await runProgram(main, 'npm run bench -- --help');
+await runProgram(main, 'npm run bench -- --help', { usage: USAGE });

@@ -35,12 +35,8 @@ async function measureCurve(curve: Omit<LoadPoint, 'perSecond'>): Promise<readon
   return outcomes;
 }
 
-async function main(): Promise<number> {
-  if (process.argv.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
-  parseInput(process.argv.slice(2), {}, {});
+async function main(args: readonly string[]): Promise<number> {
+  parseInput(args, {}, {});
   const outcomes: LoadOutcome[] = [];
   for (const isShared of [false, true])
     for (const roots of ROOTS)
@@ -73,4 +69,4 @@ export function capacityPage(page: string, outcomes: readonly LoadOutcome[]): st
   return page.replace(/(\| ---.*\n)(\|.*\n)*/, `$1${rows.join('')}`);
 }
 
-if (import.meta.main) await runProgram(main, 'npm run capacity -- --help');
+if (import.meta.main) await runProgram(main, 'npm run capacity -- --help', { usage: USAGE });

@@ -27,12 +27,7 @@ const minutesIn = (given: string, flag: string): number => {
   throw new UsageError(`--${flag} "${given}": expected ${MINUTES.min} to ${MINUTES.max}`);
 };
 
-async function main(): Promise<number> {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
+async function main(args: readonly string[]): Promise<number> {
   const table = { seed: text('<n>', '', whole(0, SEED_MAX)), minutes: text('<n>', '', minutesIn) };
   const { seed = Math.floor(Math.random() * SEED_MAX), minutes = MINUTES.usual } = parseInput(
     args,
@@ -47,4 +42,4 @@ async function main(): Promise<number> {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-await runProgram(main, 'npm run chaos -- --help');
+await runProgram(main, 'npm run chaos -- --help', { usage: USAGE });

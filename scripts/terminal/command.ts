@@ -41,7 +41,8 @@ export const ownName = ({ version }: Pick<TerminalIo, 'version'>): string =>
 /** One command of `tollgate`: `policy validate`, `check` … Made from a row by `command()` of define.ts. */
 export interface Command {
   readonly name: string;
-  readonly help: string;
+  /** @param summary - its line in the list of commands, which begins the help. */
+  readonly help: (summary: string) => string;
   readonly flags: FlagTable;
   readonly examples: readonly string[];
   /** @throws {UsageError} */

@@ -5,10 +5,10 @@ import { type Screen, screenOf, wrapped } from './table.ts';
 
 /** A command as a row: what it takes, an example, and what it does. Parser, help and completion are made from it. */
 export interface CommandRow<Flags extends FlagTable, Words extends WordTable> {
-  /** Words after `tollgate`. Its summary stands in `commands.ts`. */
+  /** Words after `tollgate`. Its summary stands in `commands.ts` and begins its help. */
   readonly name: string;
-  /** Description in the help. Lines of a paragraph are joined; those that are indented stay. */
-  readonly about: string;
+  /** The help after the summary. Lines of a paragraph are joined; those that are indented stay. */
+  readonly about?: string;
   readonly words?: Words;
   /** The words in error messages: `a group and an amount such as +200`. @default the usage line's words */
   readonly expects?: string;
@@ -36,7 +36,7 @@ export function command<const Flags extends FlagTable, const Words extends WordT
   const expects = row.expects ?? (shown.join(' ') || 'no words');
   const parse = (args: readonly string[]): Parsed<Flags, Words> => parseInput(args, flags, words, expects);
   const run: Command['run'] = async (args, io) => row.run(parse(args), io);
-  return { name, help: commandHelp(row), flags, examples, parse, run };
+  return { name, help: (summary) => commandHelp(row, summary), flags, examples, parse, run };
 }
 
 export function print(
@@ -57,8 +57,9 @@ export function flagLines(flags: FlagTable): string {
 
 function commandHelp<Flags extends FlagTable, Words extends WordTable>(
   row: CommandRow<Flags, Words>,
+  summary: string,
 ): string {
-  const { name, about, examples } = row;
+  const { name, about = '', examples } = row;
   const [flags, words]: [FlagTable, WordTable] = [row.flags ?? {}, row.words ?? {}];
   const needed = Object.entries(flags).flatMap(([flag, { takes, isRequired }]) =>
     isRequired ? [`--${flag} ${takes}`] : [],
@@ -71,7 +72,7 @@ function commandHelp<Flags extends FlagTable, Words extends WordTable>(
   const exits = Object.entries({ ...EXITS, ...row.exits }).map(([code, means]) => `${code} ${means}`);
   return [
     ['tollgate', name, ...shown, ...needed, '[flags]'].join(' '),
-    paragraphs(about),
+    paragraphs(`${summary}${/[?…]$/.test(summary) ? '' : '.'} ${about}`),
     rows.join('\n'),
     ['Examples', ...examples.map((example) => `  ${example}`)].join('\n'),
     wrapped(`Exit codes: ${exits.join(', ')}`, COLUMNS),

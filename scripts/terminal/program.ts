@@ -2,11 +2,15 @@ import type { Writable } from 'node:stream';
 import { UsageError } from './command.ts';
 import { codeOf, systemCause, systemFailure } from './user-file.ts';
 
-/** Ends the process: usage errors and `isInput` ones with 3, other failures with 1. @param help - the command that prints the usage. */
+/**
+ * Ends the process: usage errors and `isInput` ones with 3, other failures with 1.
+ *
+ * @param help - the command that prints the usage.
+ */
 export async function runProgram(
-  main: () => Promise<number>,
+  main: (args: readonly string[]) => Promise<number>,
   help: string,
-  isInput: (error: Error) => boolean = () => false,
+  { usage = '', isInput = (_: Error): boolean => false } = {},
 ): Promise<never> {
   process.stdout.on('error', (error) => {
     if (hasReaderLeft(error)) process.exit(0);
@@ -16,7 +20,10 @@ export async function runProgram(
   // A full or closed stderr leaves the exit code.
   process.stderr.on('error', () => {});
   try {
-    const code = await main();
+    const args = process.argv.slice(2);
+    const asksHelp = usage !== '' && args.some((arg) => arg === '--help' || arg === '-h');
+    if (asksHelp) process.stdout.write(`${usage}\n`);
+    const code = asksHelp ? 0 : await main(args);
     // A stream reports a failed write in the next turn.
     await new Promise((resolve) => setImmediate(resolve));
     process.exit(code);

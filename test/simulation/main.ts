@@ -18,12 +18,7 @@ test/simulation/month/shape.ts has every number.
 
 Exit codes: 0 all promises hold, 1 one is broken, 3 wrong usage`;
 
-async function main(): Promise<number> {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
+async function main(args: readonly string[]): Promise<number> {
   const flags = {
     seed: text('<n>', '', whole(0, 0xffff_ffff)),
     jobs: text('<n>', '', whole(100, SHAPE.jobs)),
@@ -35,4 +30,4 @@ async function main(): Promise<number> {
   return month.problems.length === 0 ? 0 : 1;
 }
 
-await runProgram(main, 'npm run simulate -- --help');
+await runProgram(main, 'npm run simulate -- --help', { usage: USAGE });

@@ -110,8 +110,6 @@ const failure: TableFailure = (doing, _, error) =>
 
 const FORGET_TIMEOUT_MS = 10_000;
 
-export type UserSessions = ReturnType<typeof dynamoUserSessions>;
-
 export const dynamoUserSessions = ({ table, instance }: InstanceTable) => ({
   /** Ends all of a user's sessions, or only counts them. @throws {LedgerError} `ledger_unavailable` */
   end: (userId: number, { dryRun }: { readonly dryRun: boolean }): Promise<number> =>

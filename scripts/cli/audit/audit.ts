@@ -7,7 +7,7 @@ import { amounts, printable, right, type Screen, textLines } from '../../termina
 import { readUserFile } from '../../terminal/user-file.ts';
 import { found } from '../api/answers.ts';
 import { withTable } from '../api/open-api.ts';
-import { callsTo, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { runsOf } from '../reconcile/gitlab-runs.ts';
 import { progressOf } from '../reconcile/progress.ts';
 import { money } from '../report/shadow-words.ts';
@@ -18,9 +18,8 @@ import { bookOfDeployments, bookOfDocument } from './recompute/prices.ts';
 
 const audit = command({
   name: 'audit',
-  about: `Checks what the ledger charges for every job of a month. Reads the jobs from GitLab, prices them with arithmetic of its own,
-and compares each with its charge. Names every job that differs, with both amounts and the likely reason. The prices are
-those that were deployed, each since when it was seen; their hashes are checked first. Where none are stored, the policy's
+  about: `Compares each with what the ledger charges, and names every job that differs, with both amounts and the likely reason. The prices
+are those that were deployed, each since when it was seen; their hashes are checked first. Where none are stored, the policy's
 count. The month must be younger than 90 days: its records are read.`,
   flags: {
     month: required(text('<month>', 'a month like 2026-10')),
@@ -52,7 +51,7 @@ count. The month must be younger than 90 days: its records are read.`,
     const booked = bookedCharges(statement);
     const progress = progressOf('jobs read from GitLab', io);
     const span = { fromMs: startMs, toMs: endMs, downToId: Math.min(...booked.keys()) };
-    const runs = runsOf(span, callsTo(place), progress.step);
+    const runs = runsOf(span, place, progress.step);
     const own = `${statement.group.toLowerCase()}/`;
     const comparison = await compareCharges({
       ...{ startMs, endMs, runs, booked, prices: deployed?.book ?? readPolicy() },

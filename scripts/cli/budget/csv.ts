@@ -33,9 +33,9 @@ const BOM = '\ufeff';
 
 const budgetExport = command({
   name: 'budget export',
-  about: `Writes the live limits as CSV: edit them in a spreadsheet, and read them back with tollgate budget import. Leave the column
-version alone: it shows the import whether others changed the limits meanwhile. Grants, freezes and rollouts are not in the
-file. An import ignores last_year_mean, last_year_most and forecast. An apostrophe keeps spreadsheets from running a text.`,
+  about: `Leave the column version alone: it shows the import whether others changed the limits meanwhile. Grants, freezes and
+rollouts are not in the file. An import ignores last_year_mean, last_year_most and forecast. An apostrophe keeps spreadsheets
+from running a text.`,
   flags: {
     ...DIALECT_FLAGS,
     bom: toggle('begins with a byte order mark: Excel then reads umlauts'),
@@ -61,9 +61,8 @@ const NAME_CHARACTERS_MAX = 100;
 
 const budgetImport = command({
   name: 'budget import',
-  about: `Reads limits back from CSV: all rows are checked first, and then all become live or none. Without --apply it shows what
-would change. A row is found by group_id (else group_path, or subject) and limit_id. An empty cell takes the field out; a
-missing column or limit changes nothing.`,
+  about: `Without --apply it shows what would change. A row is found by group_id (else group_path, or subject) and limit_id. An
+empty cell takes the field out; a missing column or limit changes nothing.`,
   words: { file: word('<file.csv>', 'as tollgate budget export writes it') },
   flags: {
     apply: toggle('makes them live'),

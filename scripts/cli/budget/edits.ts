@@ -184,8 +184,7 @@ type Fields = Omit<
 
 const budgetSet = editing({
   name: 'budget set',
-  about: `Sets a limit, or changes fields of one: in force everywhere within five seconds, without a deploy. Fields that are not
-named stay; "none" takes a field out. --dry-run shows what would change, and which jobs of the last 30 days would have failed.`,
+  about: `It is in force everywhere within five seconds. Fields that are not named stay; "none" takes a field out.`,
   words: {
     group: word('<group>', SUBJECT_HELP),
     amount: severalWords(
@@ -237,7 +236,7 @@ function resolveShare(written: string, current: OwnLimit | undefined, currency: 
 
 const budgetRemove = editing({
   name: 'budget remove',
-  about: 'Removes a limit; those above it still hold. Its counter is kept for the period.',
+  about: `Its counter is kept for the period.`,
   words: { group: word('<group>', SUBJECT_HELP), limit: word('<limit>', 'its id: money-month') },
   examples: ['tollgate budget remove acme/payments money-month --reason "reorganized"'],
   edits: async ({ words: { group, limit: id } }, budget) => {
@@ -249,7 +248,7 @@ const budgetRemove = editing({
 
 const budgetScale = editing({
   name: 'budget scale',
-  about: 'Changes all limits of a group and below by a share, as one edit. Unlimited ones, 0 and caps stay.',
+  about: `Unlimited ones, 0 and caps stay.`,
   words: {
     group: word(
       '<group>',
@@ -275,8 +274,7 @@ const WHY_CHARACTERS_MAX = 500;
 
 const budgetUndo = command({
   name: 'budget undo',
-  about:
-    'Takes the last edit back by an edit of its own. If that raises a limit, another person has to approve it.',
+  about: `That is an edit of its own: if it raises a limit, another person has to approve it.`,
   words: {
     edit: optionalWord(
       '<edit>',

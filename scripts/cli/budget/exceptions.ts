@@ -42,8 +42,6 @@ const UNTIL = text(
 
 const budgetGrant = editing({
   name: 'budget grant',
-  about:
-    'Gives a group more for a time, on top of a limit. A large grant waits for the approval of another person.',
   words: {
     group: word('<group>', SUBJECT_HELP),
     amount: severalWords('+<amount>', "+200, in the limit's own unit; +200 EUR names it", [1, 2]),
@@ -73,7 +71,6 @@ const budgetGrant = editing({
 
 const budgetRevoke = editing({
   name: 'budget revoke',
-  about: 'Takes a grant back, from now on.',
   words: { grant: word('<grant>', 'its id, from tollgate budget show <group>') },
   examples: ['tollgate budget revoke g-3f2a --reason "not needed"'],
   edits: ({ words: { grant } }) => [{ kind: 'revoke', grant }],
@@ -81,8 +78,7 @@ const budgetRevoke = editing({
 
 const freeze = editing({
   name: 'freeze',
-  about:
-    'Stops all jobs of a group and below it from starting; running jobs finish. Each stopped job shows the reason.',
+  about: `Groups below it stop as well. Each stopped job shows the reason.`,
   words: { group: word('<group>', SUBJECT_HELP) },
   flags: { from: FROM, until: UNTIL, owner: text('<name>', 'the contact for stopped developers') },
   examples: ['tollgate freeze acme/payments --until 2026-12-31 --reason "year end"'],
@@ -97,7 +93,6 @@ const freeze = editing({
 
 const unfreeze = editing({
   name: 'unfreeze',
-  about: 'Lifts a freeze: jobs start again.',
   words: {
     freeze: word(
       '<group | freeze>',
@@ -131,9 +126,8 @@ function readUsers(given: string): number[] {
 
 const breakglass = editing({
   name: 'breakglass',
-  about: `Lets jobs of named users, or on protected refs, pass limits and freezes that would stop them, but no security rules. It lasts
-for at most --jobs jobs and seven days. The jobs are metered, the owner is notified, and another person reviews it
-afterwards: tollgate breakglass ls, end and review.`,
+  about: `They pass limits and freezes, but no security rules. It lasts for at most --jobs jobs and seven days. The jobs are metered, the
+owner is notified, and another person reviews it afterwards: tollgate breakglass ls, end and review.`,
   words: {
     group: word('<group>', "instance, a group or a project: a path, GitLab's id of a group, or project/7"),
   },
@@ -167,7 +161,6 @@ const ID = word('<id>', 'from tollgate breakglass ls');
 
 const breakglassEnd = editing({
   name: 'breakglass end',
-  about: 'Ends a break-glass now: it lets no further job in.',
   words: { breakglass: ID },
   examples: ['tollgate breakglass end b-9c1d --reason "incident is over"'],
   edits: ({ words }) => [{ kind: 'end-breakglass', breakglass: words.breakglass }],
@@ -175,7 +168,7 @@ const breakglassEnd = editing({
 
 const breakglassReview = editing({
   name: 'breakglass review',
-  about: 'Notes that its jobs were reviewed; the reason is the result.',
+  about: `The reason is the result.`,
   words: { breakglass: ID },
   examples: ['tollgate breakglass review b-9c1d --reason "3 hotfix deployments, as agreed"'],
   edits: ({ flags, words }) => [
@@ -185,8 +178,6 @@ const breakglassReview = editing({
 
 const breakglassLs = command({
   name: 'breakglass ls',
-  about:
-    'Lists break-glasses: who opened them and why, how many jobs they let in, and which still need a review.',
   flags: BUDGET_FLAGS,
   examples: ['tollgate breakglass ls --ledger tollgate-ledger'],
   run: ({ flags }, io) =>
@@ -212,8 +203,7 @@ const REQUEST_TITLES = ['id', 'state', 'group', 'limit', 'amount', 'from', 'unti
 
 const budgetRequests = command({
   name: 'budget requests',
-  about:
-    'Lists requests for more, and their results; newest first. Requests are deleted 30 days after they were filed.',
+  about: `Newest first. They are deleted 30 days after they were filed.`,
   flags: { all: toggle('also those that are decided'), actor: ACTOR_FLAG, ...BUDGET_FLAGS },
   examples: ['tollgate budget requests --all'],
   run: async ({ flags }, io) => {
@@ -239,7 +229,7 @@ const budgetRequests = command({
 const deciding = (verb: 'approve' | 'decline'): Command =>
   command({
     name: `budget ${verb}`,
-    about: `${verb === 'approve' ? 'Grants the request: it is live within five seconds.' : 'Declines the request, with a note for the requester.'} A request is decided by another person than its requester.`,
+    about: 'A request is decided by another person than its requester.',
     words: { request: word('<request>', 'its id, from tollgate budget requests') },
     flags: {
       note: text('<text>', verb === 'approve' ? "the approver's note" : 'why not (needed)'),

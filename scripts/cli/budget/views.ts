@@ -42,8 +42,8 @@ const PAGE_ROWS = 1_000;
 
 const budgetLs = command({
   name: 'budget ls',
-  about: `Lists limits: used (final), held by running jobs, left, and when they run out by the usage of the last four weeks. Limits
-that refuse jobs now come first. Amounts are those in force now: with grants and unused budget carried over.`,
+  about: `Running jobs hold amounts; the forecast is by the usage of the last four weeks. Limits that refuse jobs now come first. Amounts
+are those in force now: with grants and unused budget carried over.`,
   flags: {
     group: text('<group>', "only this group and below: a path or GitLab's id"),
     search: text('<text>', 'only limits with this in their path, id or owner'),
@@ -111,9 +111,8 @@ function listText(page: Budgets, alerts: boolean, screen: Screen, reconciliation
 
 const budgetShow = command({
   name: 'budget show',
-  about: `Shows one group: its limits and those of the groups above it, the forecast of each period and how far off such forecasts
-were (tollgate report forecast has them all), the notes of each limit, and grants, freezes and break-glasses with their
-ids. tollgate report spend --group has what the groups below it used.`,
+  about: `Also the notes of each limit, the forecast of each period and how far off such forecasts were (tollgate report forecast has
+them all). tollgate report spend --group has what the groups below it used.`,
   words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
   flags: BUDGET_FLAGS,
   examples: ['tollgate budget show acme/payments', 'tollgate budget show runner-class/large --json'],
@@ -188,7 +187,7 @@ function exceptionsText(all: readonly ExceptionRow[], directory: Directory, scre
 
 const budgetHistory = command({
   name: 'budget history',
-  about: 'Lists who changed the limits, when, from what to what, why and where from; newest first.',
+  about: `Newest first.`,
   words: { group: optionalWord('<group>', `only changes of it: ${SUBJECT_HELP}`) },
   flags: { count: orElse(text('<n>', 'the largest number of edits', whole(1, 100)), 10), ...BUDGET_FLAGS },
   examples: ['tollgate budget history acme/payments --count 50'],
@@ -224,13 +223,11 @@ const budgetHistory = command({
 
 const reportForecast = command({
   name: 'report forecast',
-  about: `Forecasts the use of a group's limits until the end of their periods, with the average error of such forecasts. A forecast
-is the mean of the last four weeks. The error is that of every whole month of the last nine, forecast by what was known after
-7, 14 and 21 of its days; --json has each of them.`,
+  about: `A forecast is the mean of the last four weeks. The error is that of every whole month of the last nine, forecast by what was
+known after 7, 14 and 21 of its days; --json has each of them.`,
   words: { group: optionalWord('<group>', `${SUBJECT_HELP} (default: instance)`) },
   flags: BUDGET_FLAGS,
   examples: ['tollgate report forecast acme/payments'],
-  exits: { 0: 'shown' },
   run: ({ flags, words }, io) =>
     withBudget(flags, io, async (budget) => {
       const { subject, path, currency, rows } = await readLimitsOf(words.group, budget);

@@ -67,7 +67,7 @@ const FLAGS = {
 
 const checkCommand = command({
   name: 'check',
-  about: `Shows what the jobs of a pipeline cost and what rejects them. Reads the file and what it includes from the same repository,
+  about: `Reads the file and what it includes from the same repository,
 offline. It names includes from elsewhere and child pipelines and does not read them: a job that may depend on them is never "ok", it
 is "not sure". Refuses files from which GitLab creates no pipeline.
 

@@ -22,7 +22,7 @@ import { printable, screenOf } from '../../terminal/table.ts';
 import { type LedgerFlags, rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openLedger } from '../open-ledger.ts';
 import { openRulesInForce } from '../read-rules.ts';
-import { CONTROLLER_FLAG, callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { CONTROLLER_FLAG, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { confirmOnTerminal, progressOf } from '../reconcile/progress.ts';
 import { armedRowsText } from '../report/shadow.ts';
 import { armedSentence } from '../report/shadow-words.ts';
@@ -46,10 +46,9 @@ const AT = '--gitlab https://gitlab.example.com --token-file admin-token';
 
 const controllerStatus = command({
   name: 'controller status',
-  about: `Shows whether GitLab asks and obeys (enabled), asks and runs every job (dry_run) or does not ask (disabled), and about which
-runners' jobs it asks (scopes): without a scope it asks about none. Lists the relays that sent heartbeats lately, with their
-descriptors; GitLab itself knows only whether the token was used within the last hour. Shows which of the last jobs would have
-failed, had it been armed.`,
+  about: `GitLab asks and obeys (enabled), asks and runs every job (dry_run) or does not ask (disabled), about jobs of the runners in its
+scopes: without a scope it asks about none. Lists the relays that sent heartbeats lately, with their descriptors; GitLab itself
+knows only whether the token was used within the last hour. Shows which of the last jobs would have failed, had it been armed.`,
   flags: STATUS_FLAGS,
   examples: [`tollgate controller status ${AT} --since 7d`],
   exits: {
@@ -61,7 +60,7 @@ failed, had it been armed.`,
 
 const controllerEnable = command({
   name: 'controller enable',
-  about: `Sets the runner controller to enabled: from now on GitLab fails the jobs that are rejected. Refuses if the controller has no
+  about: `Refuses if the controller has no
 scope, because GitLab would then ask about no job, and if no relay is there, because GitLab would fail every job it asks about. Asks
 first if recorded jobs would have failed, and if something is unknown: scopes, relays, descriptors, or the jobs of the last hours.
 Warns if tollgate gitlab canary has not proven both answers, and asks if it found the contrary.`,
@@ -115,7 +114,7 @@ const REFUSALS = {
 const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dry_run' | 'disabled') =>
   command({
     name,
-    about: `Sets the runner controller to ${state}. ${MEANS[state]}.`,
+    about: `Sets the runner controller to ${state}.`,
     flags: FLAGS,
     examples: [`tollgate ${name} ${AT}`],
     exits: { 1: 'GitLab does not answer' },
@@ -128,7 +127,7 @@ const disarming = (name: 'controller dry-run' | 'controller disable', state: 'dr
 
 /** The only controller; the temporary one of a running canary is ignored. @throws {UsageError} if there are several, or none */
 async function find({ controller: wanted, ...flags }: ValuesOf<typeof FLAGS>, io: TerminalIo) {
-  const controllers = createRunnerControllers(callsTo(readGitLabPlace(flags, io)));
+  const controllers = createRunnerControllers(readGitLabPlace(flags, io));
   if (wanted !== undefined) return { controllers, controller: await controllers.get(wanted) };
   const all = (await controllers.list()).filter(({ description }) => description !== CANARY_DESCRIPTION);
   const [only, ...others] = all;

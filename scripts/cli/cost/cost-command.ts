@@ -5,8 +5,7 @@ import { type Prices, REGIONS } from './prices.ts';
 
 const cost = command({
   name: 'cost',
-  about: `Estimates what this deployment costs at AWS: the lines with quantity and price, the cost when idle and the cost per job.
-Writes are those that the real program was counted to make of sample jobs. It calls no server.`,
+  about: `Writes are those that the real program was counted to make of sample jobs. It calls no server.`,
   flags: {
     'jobs-per-month': required(
       text('<number>', 'a number of jobs that ask to be admitted, like 300000', whole(0, 1_000_000_000)),

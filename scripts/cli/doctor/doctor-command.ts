@@ -11,7 +11,7 @@ import { type Paint, paintWhen, printable } from '../../terminal/table.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
 import { openTableAccess, withOpened } from '../open-ledger.ts';
 import { parseDuration } from '../pipeline/durations.ts';
-import { CONTROLLER_FLAG, callsTo, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { CONTROLLER_FLAG, GITLAB_FLAGS, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import type { DoctorFinding } from './examine.ts';
 
 const NOT_NOTED = { policyVersion: undefined, descriptorsVersion: undefined };
@@ -45,8 +45,7 @@ const doctor = command({
   name: 'doctor',
   about: `Checks that a deployment is on and enforces, by what every part left in the table: relays, their descriptors and policy,
 directory, limits, the sweep, the recount, coverage. With a token it asks GitLab, too: the token itself, licence, version, controller,
-scope and tokens, the webhook of each top-level group, and the time. One line for each check, with one cause and one remedy. Changes
-nothing. The same check runs every hour as a function; the last line says when it ran.
+scope and tokens, the webhook of each top-level group, and the time. Changes nothing. The same check runs every hour as a function; the last line says when it ran.
 
 With --router it checks the other end instead, before anything is deployed: the path to GitLab's job router step by step, then it
 waits for one admission request and says whether the schema explains it. It answers that one request with "admitted": set the
@@ -90,7 +89,7 @@ controller to dry_run first.`,
         gitlab: async () =>
           place === undefined
             ? gitlabUnknown(NO_TOKEN)
-            : readGitLabHealth({ calls: callsTo(place), controllerId: values.controller, webhookUrl }),
+            : readGitLabHealth({ calls: place, controllerId: values.controller, webhookUrl }),
       });
       const hourly = (await look.read().catch(() => undefined))?.view;
       const where = description.endsWith(instance) ? description : `${description}, for ${instance}`;

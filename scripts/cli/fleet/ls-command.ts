@@ -17,20 +17,19 @@ import { command, print, readWhole, severalWords, toggle } from '../../terminal/
 import { paintWhen, printable, right, table } from '../../terminal/table.ts';
 import { systemCause } from '../../terminal/user-file.ts';
 import { counted, pagesOf } from '../reconcile/compare-with-gitlab.ts';
-import { callsTo, type GitLabPlace, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { type GitLabPlace, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { confirmOnTerminal, type Progress, progressOf } from '../reconcile/progress.ts';
 
 const fleetLs = command({
   name: 'fleet ls',
-  about: `Lists all runners of GitLab with the processes that work under their tokens (managers): how they were registered, their
-versions, and whether these know the job router. GitLab does not report whether FF_USE_JOB_ROUTER is set. It shows how a runner was
-registered only by whether the runner has a creator. Makes two calls for each runner; changes nothing.`,
+  about: `Managers are the processes that work under a runner's token. GitLab does not report whether FF_USE_JOB_ROUTER is set, and shows
+how a runner was registered only by whether it has a creator. Makes two calls for each runner; changes nothing.`,
   flags: {
     ...neededGitLab(),
     check: toggle('exit 2 if a runner cannot use the router or has to be registered again'),
   },
   examples: ['tollgate fleet ls --gitlab https://gitlab.example.com --token-file token --check'],
-  exits: { 0: 'listed', 1: 'GitLab does not answer', 2: 'with --check: a runner needs a change' },
+  exits: { 1: 'GitLab does not answer', 2: 'with --check: a runner needs a change' },
   run: async ({ flags }, io) => {
     const { runners, ...rest } = await readFleet(readGitLabPlace(flags, io), progressOf('calls', io));
     const reports = runners.map((each) => reportRunner(each, io.nowMs()));
@@ -137,15 +136,13 @@ function readRegistration({ runner: { createdBy } }: RunnerWithManagers): keyof 
   return createdBy === 'user' ? 'authentication_token' : 'registration_token';
 }
 
-const openFleet = (place: GitLabPlace): FleetGitLab => createFleet(callsTo(place));
-
 /** Two calls a runner: more would take a quarter of an hour. */
 const RUNNERS_MAX = 2_000;
 const AT_ONCE = 4;
 
 /** Ascending by id. `unreadable` counts runners and managers; `cut`: there are more than are looked at. @throws {GitLabError} */
 export async function readFleet(place: GitLabPlace, progress: Progress) {
-  const fleet = openFleet(place);
+  const fleet = createFleet(place);
   const calls = { sleep: place.clock.sleep, onCall: progress.step };
   const ids = new Set<number>();
   let unreadable = 0;
@@ -218,7 +215,7 @@ Call it again after each step. It deletes nothing. If GitLab does not report how
     const remedy = 'there is no terminal to ask: add --yes if it is meant';
     if (wanted.length > 0 && !flags.yes && !(await confirmOnTerminal(io, question, remedy)))
       return EXIT.wouldReject;
-    const fleet = openFleet(place);
+    const fleet = createFleet(place);
     const paint = paintWhen(io.colours);
     const migrations = [];
     for (const move of moves) {

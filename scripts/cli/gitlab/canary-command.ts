@@ -23,7 +23,7 @@ import { command, orElse, print, required, text, type ValuesOf, whole } from '..
 import { commandAuthority } from '../command-fetch.ts';
 import { TABLE_FLAGS } from '../ledger-flags.ts';
 import { openIfAny, openTableAccess, type TableAccess } from '../open-ledger.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { canaryRouter, openCanaryStreams } from './canary-streams.ts';
 import { addScope } from './setup-controller.ts';
 import { exitOf, linesText, makeOnce, SetupLines } from './setup-flags.ts';
@@ -44,8 +44,7 @@ const FLAGS = {
 
 const canaryCommand = command({
   name: 'gitlab canary',
-  about: `Proves both answers at your GitLab before you arm: that "admitted" lets a job run, and that "rejected" fails one with our text.
-It makes a second runner controller, enabled and scoped to one runner, and answers for it from here with the descriptors of the
+  about: `It makes a second runner controller, enabled and scoped to one runner, and answers for it from here with the descriptors of the
 relays. It starts the pipeline of a project whose .gitlab-ci.yml has the canary's two jobs, reads both, and removes the controller,
 its scope and its token. The next run removes what a killed run left.
 
@@ -97,7 +96,7 @@ type Canary = ReturnType<typeof readCanary>;
 
 /** @throws {UsageError} naming the flag, or for a file that holds no descriptors. */
 function readCanary(flags: ValuesOf<typeof FLAGS>, io: TerminalIo) {
-  const calls = { ...callsTo(readGitLabPlace(flags, io)), deadlineMs: DEADLINE_MS };
+  const calls = { ...readGitLabPlace(flags, io), deadlineMs: DEADLINE_MS };
   const own = join(io.root, PROTO);
   const file = flags.proto === undefined ? existsSync(own) && own : resolve(io.cwd, flags.proto);
   const schema = readSchema(file || undefined);

@@ -11,8 +11,7 @@ const waitFlag = (help: string) => orElse(text('<minutes>', help, whole(0, 60)),
 
 const rotateTokenCommand = command({
   name: 'gitlab rotate-token',
-  about: `Makes a second token, stores it in the place of the first, waits until GitLab reports its use, and only then revokes the
-first: no relay is ever without a valid token. After an interruption, run the same command again: it continues.`,
+  about: `No relay is ever without a valid token. After an interruption, run the same command again: it continues.`,
   flags: { wait: waitFlag('minutes to wait for the first use, 0 to 60'), ...ADMIN_FLAGS },
   examples: ['tollgate gitlab rotate-token --gitlab https://gitlab.example.com --token-file admin-token'],
   exits: { ...EXITS, 2: 'not yet: the old token is still valid' },
@@ -72,9 +71,9 @@ async function rotateToken(admin: Admin, waitMs: number, lines: SetupLines): Pro
 
 const rotateHookKeyCommand = command({
   name: 'gitlab rotate-webhook-key',
-  about: `Makes a new signing token (before GitLab 19.0 a secret token) and stores it next to the old one. A quarter of an hour later,
-when receivers accept both, it sets the new one on the webhook of every top-level group. Another quarter of an hour later it removes
-the old one. No delivery is refused meanwhile. After an interruption, run the same command again: it continues.`,
+  about: `Before GitLab 19.0 keys are secret tokens. A quarter of an hour after the new key was stored, when receivers accept both, it is
+set on the webhook of every top-level group. Another quarter of an hour later the old one is removed. After an interruption, run
+the same command again: it continues.`,
   flags: {
     'webhook-url': required(text('<url>', 'the webhook address (WebhookUrl of a deployment)', readHookUrl)),
     wait: waitFlag('minutes to wait in each of the two steps, 0 to 60'),

@@ -23,8 +23,7 @@ replaced. tollgate doctor judges licence and expiry.`,
 
 const gitlabStatus = command({
   name: 'gitlab status',
-  about: `Reads everything that tollgate gitlab setup makes, webhooks that fail included, and changes nothing. With the same flags it
-shows what that command would repair. A token of scope read_api is enough.`,
+  about: `Changes nothing. With the same flags tollgate gitlab setup repairs what it shows. A token of scope read_api is enough.`,
   flags: SETUP_FLAGS,
   examples: ['tollgate gitlab status --gitlab https://gitlab.example.com --token-file admin-token'],
   exits: EXITS,

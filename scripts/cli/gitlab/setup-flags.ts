@@ -3,7 +3,7 @@ import { createGitLabAdministration } from '../../../functions/core/gitlab/admin
 import { EXIT, type ExitCode, type TerminalIo, UsageError } from '../../terminal/command.ts';
 import { orElse, print, readWhole, text, texts, type ValuesOf } from '../../terminal/define.ts';
 import { paintWhen, printable } from '../../terminal/table.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { openSecretStore } from './secret-store.ts';
 
 const TIMES = { timeoutMs: 15_000, deadlineMs: 60_000 };
@@ -44,7 +44,7 @@ function readAdmin(flags: ValuesOf<typeof ADMIN_FLAGS>, io: TerminalIo) {
   const place = readGitLabPlace(flags, io);
   return {
     place,
-    gitlab: createGitLabAdministration({ ...callsTo(place), ...TIMES }),
+    gitlab: createGitLabAdministration({ ...place, ...TIMES }),
     store: openSecretStore(flags.secrets, io.cwd),
     name: flags.name,
     progress: (done: number, of: number): void => {

@@ -18,7 +18,7 @@ import { command, orElse, print, text, toggle, whole } from '../../terminal/defi
 import { shortPath, writeUserFile } from '../../terminal/user-file.ts';
 import { readFleet } from '../fleet/ls-command.ts';
 import { pagesOf } from '../reconcile/compare-with-gitlab.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from '../reconcile/gitlab-flags.ts';
 import { progressOf } from '../reconcile/progress.ts';
 import { draftDirectory, draftLimits, draftPolicy, namespaceOf, type RanJob } from './drafts.ts';
 
@@ -34,10 +34,9 @@ const readZone = checked(isZone, 'an IANA zone such as Europe/Berlin');
 
 const init = command({
   name: 'init',
-  about: `Reads the runners, the groups and the jobs of the last weeks, and drafts policy.yaml (runner classes from tags; you fill in
-the prices), limits.yaml (defaults from past use, in shadow) and directory.yaml. Comments in them say where each number comes from.
-They pass tollgate policy validate, which warns about what you have to fill in, and npm start takes them unchanged. GitLab is only
-read. No existing file is overwritten.`,
+  about: `Runner classes are made from tags, and you fill in the prices; limits are defaults from past use, in shadow. Comments say where
+each number comes from. The files pass tollgate policy validate, which warns about what you have to fill in, and npm start takes
+them unchanged. GitLab is only read. No existing file is overwritten.`,
   flags: {
     ...neededGitLab(),
     out: orElse(text('<folder>', 'folder for the three files'), 'mine'),
@@ -61,13 +60,12 @@ read. No existing file is overwritten.`,
       );
 
     const progress = progressOf('calls and jobs', io);
-    const calls = callsTo(place);
     const { sleep } = place.clock;
     const { runners, unreadable } = await readFleet(place, progress);
     const runnerIds = runners.map(({ runner }) => runner.id);
     const span = { sinceMs: io.nowMs() - days * DAY_MS, untilMs: io.nowMs() };
-    const month = await readMonth(createGitLab(calls), runnerIds, span, sleep, progress.step);
-    const places = await readPlaces(createGitLabDirectory(calls), month.jobs, sleep);
+    const month = await readMonth(createGitLab(place), runnerIds, span, sleep, progress.step);
+    const places = await readPlaces(createGitLabDirectory(place), month.jobs, sleep);
     progress.done();
     const documents = {
       policy: draftPolicy(runners, month, { currency, zone }),

@@ -60,9 +60,8 @@ const FLAGS = {
 
 const canI = command({
   name: 'can-i',
-  about: `Decides one made-up admission request: with --ledger or --console by the limits, grants, freezes, rollout and counters of
-now; without, by the rules and limits of the documents alone, as if nothing was used. Facts without a flag are taken as not
-sent by GitLab. No counter is changed.`,
+  about: `With --ledger or --console by the limits, grants, freezes, rollout and counters of now; without, by the rules and limits of the
+documents alone, as if nothing was used. Facts without a flag are taken as not sent by GitLab.`,
   flags: FLAGS,
   examples: [
     'tollgate can-i --project acme/payments/checkout --image alpine:3.22 --class large --minutes 20',

@@ -21,8 +21,7 @@ import { type RulesFlags, SOURCE_FLAGS } from '../rules-flags.ts';
 
 const explain = command({
   name: 'explain',
-  about: `Explains the decision about a job: for every rule its result then and now, for every counter its numbers then and now, price,
-versions and the text the developer read. It only reads: no counter is changed.
+  about: `Also price, versions and the text the developer read. It only reads: no counter is changed.
 
 It shows the same as the job's page: limits, grants, freezes and groups are the live ones, unless a file is named or nothing
 is live. With --console it shows what you may see; in a CI job by its id_token in TOLLGATE_ID_TOKEN. Times are those of
@@ -37,7 +36,6 @@ $TOLLGATE_ROLLUP_ZONE, else UTC; --json has Unix milliseconds.`,
   flags: SOURCE_FLAGS,
   examples: ['tollgate explain 4711', 'tollgate explain d-4711-1 --json'],
   exits: {
-    0: 'found',
     1: 'the ledger or console does not answer',
     3: 'no such decision, wrong usage or invalid documents',
   },

@@ -25,11 +25,10 @@ const READ_TIMEOUT_MS = 15_000;
 
 const requeueLs = command({
   name: 'requeue ls',
-  about: `Lists rejected jobs that wait to be retried when a slot is free, that were retried, and that were given up, with the reason.
-For each group that the policy names under requeue, its latest 200 jobs, oldest first.`,
+  about: `For each group that the policy names under requeue, its latest 200 jobs, oldest first.`,
   flags: TABLE_SOURCE_FLAGS,
   examples: ['tollgate requeue ls --ledger tollgate-ledger'],
-  exits: { ...LEDGER_EXITS, 0: 'listed' },
+  exits: LEDGER_EXITS,
   run: async ({ flags }, io) => {
     const { policy, directory } = readRules(flags, io);
     const groups: ListedGroup[] = [];
@@ -81,14 +80,13 @@ export const readStandardInput = (): string => readUserFile(STANDARD_INPUT, 'the
 
 const consent = (
   name: string,
-  lets: string,
   { use, policyKey, setting, path }: Readonly<Record<'use' | 'policyKey' | 'setting' | 'path', string>>,
 ): Command =>
   command({
     name,
-    about: `Keeps the token that a group gives for ${lets}, as a SecureString of Parameter Store: a group access token of scope api and
-role Developer. It is read from a file, never from a flag, and is never printed. The policy's ${policyKey} has to name the group,
-too. To withdraw it, revoke the token in GitLab and delete the parameter.`,
+    about: `It is a group access token of scope api and role Developer, and is kept as a SecureString of Parameter Store. It is read from a
+file, never from a flag, and is never printed. The policy's ${policyKey} has to name the group, too. To withdraw it, revoke the
+token in GitLab and delete the parameter.`,
     words: { group: word('<group>', 'path or number') },
     expects: 'one group',
     flags: {
@@ -130,7 +128,7 @@ const BATCH = 100;
 
 const reservationsLs = command({
   name: 'reservations ls',
-  about: `Lists jobs that hold an amount now, those that are due first. A job is due after its start, its timeout and 15 minutes: by
+  about: `Those that are due first. A job is due after its start, its timeout and 15 minutes: by
 then GitLab should have reported its end. The sweep asks GitLab about it, and frees nothing before. RESERVED: a slot is kept
 for a job that is being retried, until it is due. Below them: jobs that wait for headroom, as the relays reported within the
 last minute.`,
@@ -140,7 +138,7 @@ last minute.`,
     ...TABLE_SOURCE_FLAGS,
   },
   examples: ['tollgate reservations ls --stale'],
-  exits: { ...LEDGER_EXITS, 0: 'listed' },
+  exits: LEDGER_EXITS,
   run: async ({ flags }, io) => {
     const { stale, count } = flags;
     const { policy, directory } = readRules(flags, io);
@@ -206,11 +204,11 @@ function heldText({ jobs, currency, more: isCut }: HeldJobs, stale: boolean, io:
 
 export const commands = [
   requeueLs,
-  consent('requeue consent', 'its jobs to be retried', {
+  consent('requeue consent', {
     ...{ use: 'retries', policyKey: 'requeue' },
     ...{ setting: 'requeueTokens', path: '/tollgate/prod/requeue' },
   }),
-  consent('notes consent', 'notes in its merge requests', {
+  consent('notes consent', {
     ...{ use: 'notes in merge requests', policyKey: 'request_notes' },
     ...{ setting: 'noteTokens', path: '/tollgate/prod/notes' },
   }),

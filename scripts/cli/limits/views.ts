@@ -33,8 +33,6 @@ const AGAINST_FLAGS = { policy: POLICY, directory: DIRECTORY };
 
 const limitsShow = command({
   name: 'limits show',
-  about:
-    'Shows the live set of limits: its count, the count before, and its time, author, source and reason.',
   flags: {
     document: toggle(
       'prints the limits as YAML, to edit and publish. The first line names their set, and limits publish refuses them after another set is live',
@@ -47,7 +45,6 @@ const limitsShow = command({
   },
   examples: ['tollgate limits show --document > limits.yaml'],
   exits: {
-    0: 'shown',
     1: 'the table does not answer, --document before a set was published, or --set of a deleted set',
   },
   run: async ({ flags }, io) => {
@@ -80,8 +77,7 @@ const limitsShow = command({
 
 const limitsCheck = command({
   name: 'limits check',
-  about: `Checks the live limits against the policy here and the groups of GitLab: a runner class that no longer exists, too many
-counters for one job, or limits that would reject the jobs that deploy. Run it before npm run deploy.`,
+  about: `It finds a runner class that no longer exists, too many counters for one job, and limits that would reject the jobs that deploy.`,
   flags: { ...AGAINST_FLAGS, ...TABLE_FLAGS },
   examples: ['tollgate limits check --ledger tollgate-ledger'],
   exits: { 0: 'they fit, or no set was published', 3: 'they do not fit, or wrong usage' },
@@ -110,8 +106,8 @@ const NONE = 'none';
 
 const limitsPublish = command({
   name: 'limits publish',
-  about: `Makes a limits document live everywhere within five seconds, without a deploy. An edit of a set that is not live any more
-changes nothing. If a limit grows by more than half, another person has to approve it: tollgate budget approve <id>.`,
+  about: `It is in force everywhere within five seconds. An edit of a set that is not live any more changes nothing. If a limit grows by
+more than half, another person has to approve it: tollgate budget approve <id>.`,
   words: { file: word('<limits.yaml>', 'as tollgate limits show --document prints it') },
   flags: {
     why: required(text('<text>', 'the reason, for the change log', (given) => readReason(given, 'why'))),

@@ -28,10 +28,9 @@ import { entriesAt, entriesOf, entryOf } from './written-document.ts';
 
 const policyDiff = command({
   name: 'policy diff',
-  about: `Compares two policies or two limits documents entry by entry, and shows of each change whether it tightens (more jobs may be
-rejected) or loosens; "changes" if the fields do not show it. A price that becomes many times the one in force is most likely a typing
-error: exit 2 unless --force is given. With --since both policies decide the jobs that the ledger recorded, as far as rules decide
-without counters.`,
+  about: `Takes two limits documents as well. What tightens may reject more jobs; "changes" if the fields do not show it. A price that
+becomes many times the one in force is most likely a typing error: exit 2 unless --force is given. With --since both policies
+decide the jobs that the ledger recorded, as far as rules decide without counters.`,
   words: {
     files: severalWords(
       '[<old.yaml> <new.yaml>]',
@@ -56,7 +55,6 @@ without counters.`,
     'tollgate policy diff old.yaml new.yaml --since 14d --ledger tollgate-ledger',
   ],
   exits: {
-    0: 'compared',
     1: 'the ledger does not answer',
     2: 'a price jumps, or with --exit-code there is a difference',
     3: 'wrong usage or an invalid document',

@@ -26,7 +26,7 @@ warnings. Tokens in the file are never printed.`,
     ),
   },
   examples: ['tollgate policy import config.toml --runner-id 17 > rules.yaml'],
-  exits: { 0: 'printed', 1: 'a file cannot be read', 3: 'wrong usage or an invalid file' },
+  exits: { 1: 'a file cannot be read', 3: 'wrong usage or an invalid file' },
   run: async ({ flags, words: { config: path } }, io) => {
     const { mode = 'shadow', 'runner-id': given } = flags;
     const sections = readRunnerConfig(readUserFile(resolve(io.cwd, path), path), path);

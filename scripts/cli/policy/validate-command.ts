@@ -16,8 +16,7 @@ import { entriesAt, entriesOf, entryOf } from './written-document.ts';
 
 const policyValidate = command({
   name: 'policy validate',
-  about: `Checks the documents before they are deployed: every problem with its file, line and column, and warnings about entries that
-lock somebody out or can never match.`,
+  about: `Shows every problem with its file, line and column, and warnings about entries that lock somebody out or can never match.`,
   flags: {
     ...RULES_FLAGS,
     force: toggle('continues although the policy would reject the jobs of the platform team'),

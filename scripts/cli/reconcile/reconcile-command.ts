@@ -25,7 +25,7 @@ import { shadowCount } from '../report/shadow-words.ts';
 import { readSpan, SPAN_HELP } from '../report/span.ts';
 import { RULES_FLAGS } from '../rules-flags.ts';
 import { type Comparison, compareWithGitLab, type HoldComparison } from './compare-with-gitlab.ts';
-import { callsTo, neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
+import { neededGitLab, readGitLabPlace } from './gitlab-flags.ts';
 import { confirmOnTerminal, progressOf, watched } from './progress.ts';
 
 const FLAGS = {
@@ -40,10 +40,8 @@ const AT = '--gitlab https://gitlab.example.com --token-file token --ledger toll
 
 const reconcileCommand = command({
   name: 'reconcile',
-  about: `Compares live jobs and those that ended lately with GitLab, lists every difference with what the sweep would do about it, and
-proves the enforcement like tollgate proof. Then it asks, and does what the sweep would do: settles, corrects, releases and expires.
-The sweep runs every minute and needs no help; use this for a longer time than the sweep looks
-back, or if it does not run.`,
+  about: `Looks at live jobs and those that ended lately, proves the enforcement like tollgate proof, and asks before it writes. The sweep
+runs every minute and needs no help; use this for a longer time than the sweep looks back, or if it does not run.`,
   flags: {
     'dry-run': toggle('writes nothing'),
     yes: toggle('does not ask before it writes'),
@@ -95,8 +93,6 @@ back, or if it does not run.`,
 
 const proofCommand = command({
   name: 'proof',
-  about: `Checks that Tollgate is enforced: rejected jobs really failed, admitted ones ran, and GitLab asked about every job that
-ran.`,
   flags: FLAGS,
   examples: [`tollgate proof ${AT} --since 7d`],
   exits: {
@@ -116,7 +112,7 @@ ran.`,
 async function compare(flags: ValuesOf<typeof FLAGS>, io: TerminalIo): Promise<HoldComparison> {
   const place = readGitLabPlace(flags, io);
   const { sinceMs } = readSpan(flags.since, undefined, io.nowMs(), rollupZone(io));
-  const gitlab = standIn(io, createGitLab)(callsTo(place));
+  const gitlab = standIn(io, createGitLab)(place);
   const calls = progressOf('calls to GitLab', io);
   return withOpened(openLedger, flags, io, async ({ store, scope }) =>
     compareWithGitLab(watched(store, progressOf('items read', io)), gitlab, {
@@ -227,9 +223,9 @@ function actReportText({ tally, left }: ActReport, screen: Screen): string {
 
 const rebuild = command({
   name: 'rebuild',
-  about: `Counts every counter again from closing entries, job records and correction entries, twice. Reports as drift only what both
-counts agree on while the counter was not written. There should be none. A period that was never closed and whose records may have
-expired is neither compared nor repaired. Nothing is compared while the table has items of a newer Tollgate.`,
+  about: `Counts twice, from closing entries, job records and correction entries, and reports as drift only what both counts agree on while
+the counter was not written. There should be none. A period that was never closed and whose records may have expired is neither
+compared nor repaired. Nothing is compared while the table has items of a newer Tollgate.`,
   flags: {
     repair: toggle('sets the counters that drift to the sums of their records; asks first'),
     yes: toggle('does not ask'),

@@ -20,9 +20,9 @@ const ROWS_SHOWN = 40;
 
 const coverage = command({
   name: 'coverage',
-  about: `Shows the share of jobs that GitLab asked about before they ran: in all, by group and by runner, with a remedy for each
-runner that passes by. A job counts on the day it was decided, after GitLab has reported its end; jobs out of the
-controller's scope count nowhere. A console knows the runners' versions, and the remedy is the one of that version.`,
+  about: `By group and by runner, with a remedy for each runner that passes by. A job counts on the day it was decided, after GitLab has
+reported its end; jobs out of the controller's scope count nowhere. A console knows the runners' versions, and the remedy is the
+one of that version.`,
   flags: {
     group: text('<group>', "only this group and below: a path or GitLab's id"),
     days: orElse(
@@ -122,8 +122,8 @@ const TOP = 20;
 
 const reportSpend = command({
   name: 'report spend',
-  about: `Reports spending of any period, next to the period before. The most expensive rows are listed, the others are one row, and
-all add up to what the jobs of these days are charged. A current period is compared with as many days of the one before.`,
+  about: `The most expensive rows are listed, the others are one row, and all add up to what the jobs of these days are charged. A current
+period is compared with as many days of the one before.`,
   flags: {
     month: text('<month>', '2026-10 (default: this month)'),
     period: text('<period>', 'month, last-month, quarter, last-quarter, year, last-year, 2026-q4, 2026'),

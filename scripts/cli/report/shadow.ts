@@ -38,9 +38,7 @@ const FORMATS = {
 
 const reportShadow = command({
   name: 'report shadow',
-  about: `Reports which jobs would have been rejected.
-
-If armed now: which jobs an enabled controller would have failed. The recorded jobs are judged again by the rules and limits
+  about: `The recorded jobs are judged again by the rules and limits
 that are enforced now, on counters that leave out refused jobs. Jobs that were rejected and ran all the same are reported
 next to it: while the controller is in dry_run, GitLab follows no decision.
 
@@ -133,9 +131,8 @@ const jobsText = (rows: readonly ReportRow[], zone: string, screen: Screen): str
 
 const backtestCommand = command({
   name: 'backtest',
-  about: `Replays the ledger's jobs under these limits, or this policy and its prices, in the order they were decided, on separate
-counters: which would have been rejected, by what, and what all would have cost. A job that would not have run takes no room
-of those after it. It only reads: no counter is changed.`,
+  about: `In the order they were decided, on separate counters: which would have been rejected, by what, and what all would have cost. A
+job that would not have run takes no room of those after it. It only reads: no counter is changed.`,
   flags: {
     since: text('<time>', `14d, 36h, 8w ago, a day (2026-10-01) or an instant (default: 60d). ${SPAN_HELP}`),
     until: text('<time>', 'the same (default: now)'),

@@ -47,7 +47,7 @@ const FORMATS = {
 
 const statementCommand = command({
   name: 'statement',
-  about: `Prints what a group and everything below it is charged for a month, by day. It adds up the usage days of the group, as closed
+  about: `It has everything below the group, by day. It adds up the usage days of the group, as closed
 statements, the console and its API do, so it takes no longer the more jobs there were. Days and months begin and end in
 the deployment's accounting zone ($TOLLGATE_ROLLUP_ZONE, else UTC); limits and their zones do not matter. A group that was
 below another has the share that its jobs are of that group's statement.
@@ -186,8 +186,8 @@ const CLOSED_FORMATS = { terminal: closedTerminal, csv: closedCsv, focus: closed
 
 const statementClosed = command({
   name: 'statement closed',
-  about: `Prints a month as it was closed. It closes five days after its end, for each top-level group and the instance, and never
-changes: later findings are adjustments on the statement of the next month.`,
+  about: `It closes five days after its end, for each top-level group and the instance: later findings are adjustments on the statement
+of the next month.`,
   flags: {
     month: required(
       text('<month>', 'a month like 2026-10; 2026-10@06 where the fiscal year makes it begin on the 6th'),
@@ -213,8 +213,8 @@ changes: later findings are adjustments on the statement of the next month.`,
 
 const statementVerify = command({
   name: 'statement verify',
-  about: `Checks that closed months were not changed. Recomputes the hash of every closed statement, follows each group's chain from
-month to month, and looks for numbers that are missing or name another statement. Names the first one that is wrong.`,
+  about: `Recomputes the hash of every closed statement, follows each group's chain from month to month, and looks for numbers that are
+missing or name another statement. Names the first one that is wrong.`,
   flags: {
     group: text('<id | path>', "only this group's chain (default: every group, and the list of numbers)"),
     ...SOURCE_FLAGS,

@@ -23,9 +23,9 @@ import { shadowCount } from '../report/shadow-words.ts';
 
 const forgetUserCommand = command({
   name: 'forget user',
-  about: `Removes the id of a GitLab user from records of jobs, ends the user's sign-ins to the console and deletes the rows of reports
-by user. Amounts stay as they are. It reads the whole table, may be interrupted and repeated, and asks first. It reports what
-stays: jobs that are not over, and counters of limits on the user. The change log keeps the names of authors.`,
+  about: `Also ends the user's sign-ins to the console and deletes the rows of reports by user. Amounts stay as they are. It reads the
+whole table, may be interrupted and repeated, and asks first. It reports what stays: jobs that are not over, and counters of
+limits on the user. The change log keeps the names of authors.`,
   words: { id: word('<id>', "GitLab's number of the user") },
   flags: {
     'dry-run': toggle('only reports what would be changed'),

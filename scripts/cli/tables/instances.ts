@@ -29,8 +29,6 @@ function checkHost(host: string): void {
 
 const instanceLs = command({
   name: 'instance ls',
-  about:
-    'Lists the GitLab instances in this table, by the names that begin their keys, with the address of each.',
   flags: FLAGS,
   examples: ['tollgate instance ls --ledger tollgate-ledger'],
   run: ({ flags }, io) =>
@@ -51,8 +49,8 @@ const instanceLs = command({
 
 const instanceAdd = command({
   name: 'instance add',
-  about: `Registers a second GitLab in a table that has the ledger of another one. It begins empty. For a renamed GitLab set
-gitlab.instance in cdk/tollgate.config.ts to the old host and gitlab.url to the new address instead.`,
+  about: `It begins empty. For a renamed GitLab set gitlab.instance in cdk/tollgate.config.ts to the old host and gitlab.url to the new
+address instead.`,
   words: { host: HOST },
   flags: FLAGS,
   examples: ['tollgate instance add gitlab.example.com --ledger tollgate-ledger'],
@@ -71,7 +69,7 @@ gitlab.instance in cdk/tollgate.config.ts to the old host and gitlab.url to the 
 
 const instanceForget = command({
   name: 'instance forget',
-  about: 'Removes a name, for example one with a wrong address. Its items stay, and are not read any more.',
+  about: `Its items stay, and are not read any more.`,
   words: { host: HOST },
   flags: FLAGS,
   examples: ['tollgate instance forget gitlab.wrong.example.com --ledger tollgate-ledger'],
@@ -103,13 +101,11 @@ const TIMEOUT_MS = 15_000;
 
 const directoryShow = command({
   name: 'directory show',
-  about: `Shows the groups and projects that Tollgate knows: how many, and as of when; with an id or a path, the group or project and
-the groups above it.`,
+  about: `Without a group or project it shows their number, and as of when.`,
   words: { place: optionalWord('<id | path>', 'of a group or project') },
   flags: TABLE_FLAGS,
   examples: ['tollgate directory show', 'tollgate directory show acme/payments'],
   exits: {
-    0: 'shown',
     1: 'the table does not answer, or nothing was synced yet',
     3: 'wrong usage or an unknown id or path',
   },
@@ -174,7 +170,7 @@ const foundText = (found: ReturnType<typeof find>, screen: Screen): string =>
   );
 
 export const gitlabAt = ({ baseUrl, token, fetch }: GitLabPlace) => ({
-  gitlab: createGitLabDirectory({ baseUrl, token: async () => token, fetch, clock: systemClock }),
+  gitlab: createGitLabDirectory({ baseUrl, token, fetch, clock: systemClock }),
   clock: systemClock,
 });
 
@@ -182,8 +178,7 @@ const RUNS_MAX = 30;
 
 const directorySync = command({
   name: 'directory sync',
-  about: `Reads the groups and projects of GitLab now, as the schedule does every five minutes, and continues until a listing that was
-begun is complete. Jobs are decided by it from its first complete listing of groups on.`,
+  about: `It continues until a listing that was begun is complete. Jobs are decided by it from its first complete listing of groups on.`,
   flags: {
     gitlab: required(GITLAB_FLAGS.gitlab),
     'token-file': required(GITLAB_FLAGS['token-file']),
@@ -192,7 +187,6 @@ begun is complete. Jobs are decided by it from its first complete listing of gro
   },
   examples: ['tollgate directory sync --gitlab https://gitlab.example.com --token-file token'],
   exits: {
-    0: 'synced',
     1: 'GitLab or the table does not answer',
     2: 'GitLab lists far less than before, and nothing was dropped',
   },

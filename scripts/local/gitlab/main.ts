@@ -19,12 +19,7 @@ const RUNNER_TOKEN = 'glrt-local-canary';
 const ADMIN_TOKEN = 'glpat-local-administrator';
 const TAG = 'tollgate-canary';
 
-async function main(): Promise<number> {
-  const args = process.argv.slice(2);
-  if (args.includes('--help')) {
-    console.log(USAGE);
-    return 0;
-  }
+async function main(args: readonly string[]): Promise<number> {
   const { port } = parseInput(args, { port: text('<n>', '', whole(0, 65_535)) }, {}).flags;
   const job = { tags: [TAG] };
   const routed = await startRoutedGitLab({
@@ -62,4 +57,4 @@ Try: npx tollgate gitlab canary --gitlab ${server.url} --token-file .tollgate/lo
   return 0;
 }
 
-await runProgram(main, 'npm run gitlab:local -- --help');
+await runProgram(main, 'npm run gitlab:local -- --help', { usage: USAGE });

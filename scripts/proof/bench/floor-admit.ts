@@ -10,8 +10,8 @@ const HEADERS = {
 
 type Job = Readonly<Record<'jobId' | 'projectId' | 'namespaceId' | 'rootNamespaceId', number>>;
 
-function transactionOf(job: Job): string {
-  const counters = [job.rootNamespaceId, job.namespaceId, job.projectId].map((subject) => ({
+export function holdOf(name: string, request: unknown, subjects: readonly number[]) {
+  const counters = subjects.map((subject) => ({
     Update: {
       ...{ TableName: TABLE, Key: { pk: { S: `counter ${subject}` }, sk: { S: 'counter' } } },
       ...{ UpdateExpression: 'ADD #c :a', ConditionExpression: 'attribute_not_exists(#c) OR #c <= :b' },
@@ -19,13 +19,15 @@ function transactionOf(job: Job): string {
       ExpressionAttributeValues: { ':a': { N: '1' }, ':b': { N: BOUND } },
     },
   }));
-  const name = `job ${job.jobId}`;
-  const Item = { pk: { S: name }, sk: { S: 'record' }, request: { S: JSON.stringify(job) } };
+  const Item = { pk: { S: name }, sk: { S: 'record' }, request: { S: JSON.stringify(request) } };
   const put = { Put: { TableName: TABLE, Item, ConditionExpression: 'attribute_not_exists(pk)' } };
-  return JSON.stringify({ ClientRequestToken: name, TransactItems: [put, ...counters] });
+  return { ClientRequestToken: name, TransactItems: [put, ...counters] };
 }
 
 export function holdJobs(tableUrl: string): (job: Job) => Promise<void> {
   const post = signedPost(tableUrl, 'dynamodb', HEADERS);
-  return (job) => post(transactionOf(job));
+  return (job) => {
+    const subjects = [job.rootNamespaceId, job.namespaceId, job.projectId];
+    return post(JSON.stringify(holdOf(`job ${job.jobId}`, job, subjects)));
+  };
 }

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Role } from './roles.ts';
 
 const FLAGS = ['--expose-gc', '--max-semi-space-size=4'];
 const ANSWER_MS_MAX = 600_000;
@@ -11,18 +12,6 @@ export const ENV_AGAINST = 'BENCH_AGAINST';
 export const ENV_STEPS = 'BENCH_STEPS';
 const ROLES = fileURLToPath(new URL('roles.ts', import.meta.url));
 
-export type Role =
-  | 'router'
-  | 'table'
-  | 'admit'
-  | 'relay'
-  | 'floor-admit'
-  | 'floor-client'
-  | 'grpc'
-  | 'inline-relay'
-  | 'admit-alone'
-  | 'policy-rules'
-  | 'policy-images';
 export type Urls = Partial<Record<'url' | 'grpcUrl' | 'wsUrl', string>>;
 type LoadField = 'jobs' | 'inFlight' | 'streams' | 'firstJobId' | 'controller' | 'roots';
 export type Load = Readonly<Record<LoadField, number>>;

@@ -7,15 +7,7 @@ import { loadSchema } from '../../../relay/wire/schema.ts';
 import { quantile } from '../../local/random.ts';
 import { benchMessage } from './bench-message.ts';
 import { benchPlace, benchRequest, benchRules } from './bench-rules.ts';
-import {
-  type Command,
-  ENV_STEPS,
-  type Load,
-  type LoadResult,
-  type Role,
-  relayToken,
-  type Urls,
-} from './processes.ts';
+import { type Command, ENV_STEPS, type Load, type LoadResult, relayToken, type Urls } from './processes.ts';
 import { countSteps } from './steps.ts';
 
 const CONTROLLERS = [1, 2, 3, 4];
@@ -25,7 +17,9 @@ type Served = Urls & { readonly answer?: (command: Command) => Promise<unknown> 
 
 const { env } = process;
 
-const ROLES: Readonly<Record<Role, () => Promise<Served>>> = {
+export type Role = keyof typeof ROLES;
+
+const ROLES = {
   router: startRouter,
   /** Accepts every write. */
   table: async () => listen((await import('./fake-table.ts')).answerTable),
@@ -57,7 +51,7 @@ const ROLES: Readonly<Record<Role, () => Promise<Served>>> = {
   'inline-relay': startInlineRelay,
   'policy-rules': async () => repeated((await import('./policy-speed.ts')).evaluation(100)),
   'policy-images': async () => repeated((await import('./policy-speed.ts')).imageTests().rules),
-};
+} satisfies Readonly<Record<string, () => Promise<Served>>>;
 
 const repeated = (run: (jobId: number) => unknown): Served => ({
   answer: async (command) => {

@@ -16,7 +16,7 @@ const entry = (name: string, run: Command['run'] = async () => EXIT.ok): Command
   summary: `summary of ${name}`,
   load: async () => ({
     name,
-    help: `help of ${name}`,
+    help: () => `help of ${name}`,
     flags: {},
     examples: [],
     parse: () => ({ flags: {} }),

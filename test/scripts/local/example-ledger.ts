@@ -11,7 +11,6 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export async function exampleLedger() {
   const options = parseOptions([], ROOT);
-  if (options === 'help') throw new Error('not asked for help');
   const rules = readLocalRules(options);
   const { directory } = rules;
   if (directory === undefined) throw new Error('the example has a directory');

@@ -62,7 +62,6 @@ beforeAll(async () => {
     ],
     ROOT,
   );
-  if (options === 'help') throw new Error('not asked for help');
   const stop = new AbortController();
   let facts: Readonly<Record<string, string>> = {};
   const screen = silentScreen({

@@ -87,5 +87,6 @@ test.each([
   expect(words[words.indexOf('--before') + 1]).toMatch(/\/before$/);
   expect(words.includes('--console')).toBe(console !== 'none');
   if (console !== 'none') expect(words[words.indexOf('--console') + 1]).toBe(console);
-  for (const flag of words.filter((word) => word.startsWith('--'))) expect(commands[0]?.help).toContain(flag);
+  for (const flag of words.filter((word) => word.startsWith('--')))
+    expect(commands[0]?.help('')).toContain(flag);
 });

@@ -114,13 +114,13 @@ test.each([
 
 test('whatever a bill has, rows add up to it to the micro-unit', () => {
   const value = fc.option(fc.constantFrom('small', 'large', 'other', 'x'), { nil: undefined });
-  const parts = fc.uniqueArray(fc.tuple(value, fc.bigInt({ min: -(10n ** 18n), max: 10n ** 20n })), {
+  const costs = fc.uniqueArray(fc.tuple(value, fc.double({ min: -1e6, max: 1e8, noNaN: true })), {
     selector: ([name]) => name,
   });
   fc.assert(
-    fc.property(parts, fc.integer({ min: 1, max: 5_000_000 }), (lines, rateMicros) => {
+    fc.property(costs, fc.integer({ min: 1, max: 5_000_000 }), (lines, rateMicros) => {
       const { classes, otherBillMicros, total } = comparePrices(
-        { parts: new Map(lines) },
+        { costs: new Map(lines) },
         rateMicros,
         new Map(),
         ['small', 'large'],
@@ -128,8 +128,8 @@ test('whatever a bill has, rows add up to it to the micro-unit', () => {
       expect(classes.reduce((sum, { billMicros }) => sum + billMicros, otherBillMicros)).toBe(
         total.billMicros,
       );
-      const exact = lines.reduce((sum, [, each]) => sum + each, 0n) * BigInt(rateMicros);
-      expect(Math.abs(total.billMicros - Number(exact / 10n ** 12n))).toBeLessThanOrEqual(1);
+      const cost = lines.reduce((sum, [, each]) => sum + each, 0);
+      expect(Math.abs(total.billMicros - cost * rateMicros)).toBeLessThanOrEqual(1);
     }),
   );
 });

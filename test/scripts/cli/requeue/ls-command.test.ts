@@ -21,7 +21,10 @@ async function list(requeue: readonly object[], ...args: string[]) {
   const open = bench.opening();
   const withLists: typeof open = async (...asked) => ({
     ...(await open(...asked)),
-    requeue: { read: async (groupId) => ({ groupId, entries: ENTRIES, rev: 1 }) },
+    requeue: {
+      read: async (groupId) => ({ groupId, entries: ENTRIES, rev: 1 }),
+      write: async () => undefined,
+    },
   });
   const code = await listed('requeue ls', [openLedger, withLists]).run([...args, ...bench.flags], io);
   expect(bench.stillOpen()).toBe(0);
