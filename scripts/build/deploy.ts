@@ -1,4 +1,6 @@
 /** `npm run deploy`: looks at what would make a deployment fail, mends what the last one left, then `cdk deploy --all` with the same arguments. */
+import { once } from 'node:events';
+import { connect } from 'node:tls';
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { functionName } from '../../cdk/constructs/names.ts';
 import { concurrencyOf, programRows } from '../../cdk/constructs/program-rows.ts';
@@ -20,6 +22,8 @@ interface PreflightDeps extends MendDeps {
   /** Concurrency that the account may still reserve, and that functions of these names reserve now. */
   readonly unreservedConcurrency: () => Promise<number>;
   readonly reservedNow: (functions: readonly string[]) => Promise<number>;
+  /** Rejects if nothing listens there, or with a certificate that is not trusted here. */
+  readonly reach: (url: string) => Promise<void>;
 }
 
 /** Returns whether to go on, with stacks that take an update. A check that cannot run stops nothing. */
@@ -47,6 +51,14 @@ export async function preflight(settings: Settings, deps: PreflightDeps): Promis
     problems.push(
       `Lambda may run ${unreserved} concurrent functions here, and ${needed} are needed; ask for more: "Concurrency of the account" in cdk/RUNBOOK.md`,
     );
+  const { routerUrl } = settings.gitlab;
+  await deps.reach(routerUrl).catch((error: Error) => {
+    const harmless =
+      'If its network or its certificate authority is closed to this machine, that is no mistake';
+    deps.tell(
+      `${stage}: ${routerUrl}, the job router, is not reached from here: ${error.message}. ${harmless}; else mend gitlab.routerUrl`,
+    );
+  });
   // Nothing is changed before all else is right.
   const stacks = problems.length > 0 ? [] : stackNames(stage);
   const undone: string[] = [];
@@ -147,6 +159,17 @@ async function openPreflight({ region: settingsRegion }: Settings): Promise<Pref
         functions.map((name) => ask(`/2019-09-30/functions/${name}/concurrency`)),
       );
       return found.reduce((sum, each) => sum + (Number(each.ReservedConcurrentExecutions) || 0), 0);
+    },
+    async reach(url) {
+      const { hostname, port } = new URL(url);
+      const socket = connect({
+        host: hostname,
+        port: Number(port) || 443,
+        servername: hostname,
+        timeout: TIMEOUT_MS,
+      });
+      socket.once('timeout', () => socket.destroy(new Error('no answer')));
+      await once(socket, 'secureConnect').finally(() => socket.destroy());
     },
     pause: () => systemClock.sleep(PAUSE_MS),
     tell: (text) => console.log(text),

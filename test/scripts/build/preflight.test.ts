@@ -18,6 +18,7 @@ interface Given {
   readonly missing?: readonly string[];
   readonly unreserved?: number;
   readonly reserved?: number;
+  readonly unreached?: string;
   readonly region?: string;
   /** Whoever deploys may look at nothing. */
   readonly blind?: boolean;
@@ -62,6 +63,9 @@ async function looked(given: Given) {
     },
     unreservedConcurrency: () => seen(given.unreserved ?? 1_000),
     reservedNow: () => seen(given.reserved ?? 0),
+    reach: async () => {
+      if (given.unreached !== undefined) throw new Error(given.unreached);
+    },
     region: given.region ?? 'eu-central-1',
     tell: (text) => told.push(text),
   });
@@ -80,6 +84,14 @@ test('a first deployment, and every later one, goes on without a word', async ()
     done: [],
     told: '',
   });
+});
+
+test('a router that is not reached from here is named, and stops nothing', async () => {
+  const { goesOn, told } = await looked({ unreached: 'getaddrinfo ENOTFOUND kas.gitlab.example.com' });
+  expect(goesOn).toBe(true);
+  expect(told).toMatch(
+    /wss:\/\/kas.* is not reached from here: getaddrinfo ENOTFOUND .*mend gitlab\.routerUrl/,
+  );
 });
 
 test.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED'])(
