@@ -10,7 +10,7 @@ import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:f
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type BuildOptions, build, type Metafile, type StdinOptions } from 'esbuild';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
 import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { runProgram } from '../terminal/program.ts';
@@ -40,7 +40,7 @@ export const BUNDLE_KB_MAX = {
 export type FunctionName = keyof typeof BUNDLE_KB_MAX;
 export const FUNCTIONS = Object.keys(BUNDLE_KB_MAX) as FunctionName[];
 
-export interface Bundle {
+interface Bundle {
   readonly file: string;
   readonly bytes: number;
   readonly metafile: Metafile;
@@ -62,8 +62,6 @@ export const OPTIONS: BuildOptions = {
   plugins: [leanZod],
   logLevel: 'warning',
 };
-
-export const bundleAdmit = (outfile: string): Promise<Bundle> => bundleFunction('admit', outfile);
 
 export async function bundleFunction(name: FunctionName, outfile: string): Promise<Bundle> {
   const { metafile } = await build({
@@ -122,10 +120,7 @@ function readDescriptors(file: string) {
   }
 }
 
-export const bundleEntry = (stdin: StdinOptions, outfile: string): Promise<Bundle> =>
-  bundleWith({ stdin, outfile });
-
-async function bundleWith(options: BuildOptions & { readonly outfile: string }): Promise<Bundle> {
+export async function bundleWith(options: BuildOptions & { readonly outfile: string }): Promise<Bundle> {
   const { metafile } = await build({ ...OPTIONS, ...options, metafile: true });
   return { file: options.outfile, bytes: statSync(options.outfile).size, metafile };
 }

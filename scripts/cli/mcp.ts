@@ -80,9 +80,8 @@ export function mcpTools(call: CommandCall, books: readonly string[], documents:
   ) => {
     const fields = z.strictObject(shape);
     const run = async (given: unknown) => {
-      const input = fields.safeParse(given);
-      if (!input.success) throw new McpError(-32_602, z.prettifyError(input.error));
-      const { code, out, err } = await call(argsOf(input.data as z.infer<z.ZodObject<Shape>>));
+      const input = fields.parse(given) as z.infer<z.ZodObject<Shape>>;
+      const { code, out, err } = await call(argsOf(input));
       const isError = code !== EXIT.ok && code !== EXIT.wouldReject;
       return { content: [{ type: 'text', text: (isError ? `${err}${out}` : out).trim() }], isError };
     };
@@ -141,67 +140,43 @@ const CallSchema = z.object({
     ),
 });
 
-class McpError extends Error {
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** @returns the answer, a line without its break; undefined: the message wants none. */
 export async function mcpAnswer(line: string, tools: McpTools, version: string) {
   let id: string | number | null = null;
+  const answer = (of: object) => JSON.stringify({ jsonrpc: '2.0', id, ...of });
+  const refuse = (code: number, message: string) => answer({ error: { code, message } });
   try {
-    const read = MessageSchema.safeParse(parsedJson(line));
-    if (!read.success) throw new McpError(-32_600, 'is no request of JSON-RPC 2.0');
-    if (read.data.id === undefined) return undefined;
-    id = read.data.id;
-    const result = await callMethod(read.data.method, read.data.params, tools, version);
-    return JSON.stringify({ jsonrpc: '2.0', id, result });
+    const message = MessageSchema.safeParse(JSON.parse(line));
+    if (!message.success) return refuse(-32_600, 'is no request of JSON-RPC 2.0');
+    const { method, params } = message.data;
+    if (message.data.id === undefined) return undefined;
+    id = message.data.id;
+    switch (method) {
+      case 'initialize': {
+        const protocolVersion = VERSIONS.find((each) => each === params.protocolVersion) ?? VERSIONS[0];
+        const serverInfo = { name: 'tollgate', version };
+        return answer({ result: { protocolVersion, capabilities: { tools: {} }, serverInfo } });
+      }
+      case 'ping':
+        return answer({ result: {} });
+      case 'tools/list': {
+        const annotations = { readOnlyHint: true };
+        return answer({
+          result: { tools: tools.map(({ run: _run, ...tool }) => ({ ...tool, annotations })) },
+        });
+      }
+      case 'tools/call': {
+        const { data } = CallSchema.safeParse(params);
+        const tool = tools.find(({ name }) => name === data?.name);
+        if (tool !== undefined) return answer({ result: await tool.run(data?.arguments) });
+        return refuse(-32_602, `expected one of ${tools.map(({ name }) => name).join(', ')}`);
+      }
+      default:
+        return refuse(-32_601, `${method}: is no method of this server`);
+    }
   } catch (error) {
-    if (!(error instanceof McpError)) throw error;
-    return JSON.stringify({ jsonrpc: '2.0', id, error: { code: error.code, message: error.message } });
-  }
-}
-
-async function callMethod(
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-  tools: McpTools,
-  version: string,
-): Promise<object> {
-  switch (method) {
-    case 'initialize':
-      return {
-        protocolVersion: VERSIONS.find((each) => each === params.protocolVersion) ?? VERSIONS[0],
-        capabilities: { tools: {} },
-        serverInfo: { name: 'tollgate', version },
-      };
-    case 'ping':
-      return {};
-    case 'tools/list': {
-      const annotations = { readOnlyHint: true };
-      return {
-        tools: tools.map(({ run: _run, ...tool }) => ({ ...tool, annotations })),
-      };
-    }
-    case 'tools/call': {
-      const { data } = CallSchema.safeParse(params);
-      const tool = tools.find(({ name }) => name === data?.name);
-      if (tool !== undefined) return tool.run(data?.arguments);
-      throw new McpError(-32_602, `expected one of ${tools.map(({ name }) => name).join(', ')}`);
-    }
-    default:
-      throw new McpError(-32_601, `${method}: is no method of this server`);
-  }
-}
-
-function parsedJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new McpError(-32_700, 'is no JSON');
+    if (error instanceof SyntaxError) return refuse(-32_700, 'is no JSON');
+    if (error instanceof z.ZodError) return refuse(-32_602, z.prettifyError(error));
+    throw error;
   }
 }

@@ -51,7 +51,7 @@ const curveOf = ({ roots, relays, isShared }: LoadPoint): string =>
   }, ${isShared ? 'own and shared limits' : 'own limits'}`;
 
 /** @returns the bound that a rate passes. The page names the setting that raises it. */
-export function breaksBy(load: LoadOutcome): string | undefined {
+function breaksBy(load: LoadOutcome): string | undefined {
   const isDecided = load.undecidedShare <= UNDECIDED_MAX && load.settledShare >= SETTLED_MIN;
   if (isDecided)
     return load.unitsPerJob * load.perSecond > TABLE_UNITS_PER_SECOND ? 'table quota' : undefined;
@@ -59,7 +59,7 @@ export function breaksBy(load: LoadOutcome): string | undefined {
 }
 
 /** Replaces the rows of the page's table. */
-export function capacityPage(page: string, outcomes: readonly LoadOutcome[]): string {
+function capacityPage(page: string, outcomes: readonly LoadOutcome[]): string {
   const rows = [...Map.groupBy(outcomes, curveOf)].map(([name, points]) => {
     const bound = points.map(breaksBy).find((each) => each !== undefined) ?? '–';
     const held = points.findLast((load) => breaksBy(load) === undefined);

@@ -1,21 +1,12 @@
 /** A loop and an agent meet their caps, and nobody else does. */
 import { expect, test } from 'vitest';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
+import { aRequest } from '../scripts/cli/ledger-bench.ts';
 import { admitApp, flowRules } from '../support/flow/flow.ts';
 import { MemoryStore } from '../support/ledger/memory-store.ts';
 
-const aJob = (jobId: number, over: Partial<AdmissionRequest> = {}): AdmissionRequest => ({
-  jobId,
-  jobName: 'unit',
-  pipelineId: 5000,
-  projectId: 1001,
-  projectPath: 'acme/payments/checkout',
-  namespaceId: 101,
-  rootNamespaceId: 100,
-  userId: 7,
-  timeoutSeconds: 600,
-  ...over,
-});
+const aJob = (jobId: number, over: Partial<AdmissionRequest> = {}): AdmissionRequest =>
+  aRequest(jobId, { timeoutSeconds: 600, ...over });
 
 interface Answer {
   readonly outcome: string;

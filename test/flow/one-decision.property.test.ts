@@ -25,11 +25,11 @@ import { timeoutEstimator } from '../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { withRuns } from '../../policies/run-history.ts';
 import { type CommandCall, mcpTools } from '../../scripts/cli/mcp.ts';
-import { type OpenLedger, openLedger, readOnly } from '../../scripts/cli/open-ledger.ts';
-import type { ExitCode, TerminalIo } from '../../scripts/terminal/command.ts';
+import { type OpenLedger, readOnly } from '../../scripts/cli/open-ledger.ts';
 import { USERS } from '../functions/console/house.ts';
 import { aPolicy, policyDocument, someLimits } from '../policies/documents.ts';
-import { aProject, listed } from '../scripts/cli/desk-run.ts';
+import { aProject, runDesk } from '../scripts/cli/desk-run.ts';
+import { surrounded } from '../scripts/cli/stand-ins.ts';
 import { testClock } from '../support/ledger/test-clock.ts';
 import { FULL } from '../support/property-runs.ts';
 
@@ -265,21 +265,7 @@ function commandsOn({ store, limits, usage, clock }: World, root: string) {
     ...{ store: readOnly(store), limits, usage, description: 'the table', instance: INSTANCE },
     close: async () => {},
   });
-  const call: CommandCall = async ([name = '', ...args]) => {
-    let [out, err] = ['', ''];
-    const io: TerminalIo = {
-      out: (text) => {
-        out += text;
-      },
-      err: (text) => {
-        err += text;
-      },
-      ...{ colours: false, progress: false, columns: Number.POSITIVE_INFINITY, cwd: root, root, env: {} },
-      nowMs: clock.nowMs,
-    };
-    const code = await listed(name, [openLedger, open]).run(args, io);
-    return { code: code as ExitCode, out, err };
-  };
+  const call: CommandCall = (args) => runDesk(args, root, { nowMs: clock.nowMs, ...surrounded({ open }) });
   const tools = mcpTools(call, ['--ledger=local']);
   return {
     jsonOf: async (args: readonly string[]) => JSON.parse((await call(args)).out),

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { GitLabGroup } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import {
   createGitLab,
   createGitLabDirectory,
   type GitLab,
   type GitLabDirectory,
+  type GitLabGroup,
 } from '../../../functions/core/gitlab/rest-gitlab.ts';
 import { finishedJobs } from '../../../functions/core/gitlab/runners.ts';
 import { parseDirectory } from '../../../policies/document/parse-directory.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bundleAdmit, bundleEntry } from '../../build/bundle.ts';
+import { bundleFunction, bundleWith } from '../../build/bundle.ts';
 import { packRules } from '../../build/pack-rules.ts';
 import { answerTable, TABLE_ANSWERS_AFTER_MS, tableEnv } from './fake-table.ts';
 import { countFigure, type Figure, inTurns, ratioFigure } from './figure.ts';
@@ -34,9 +34,9 @@ export async function coldStartFigures(): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cold-'));
   const table = await startTable();
   try {
-    const own = await bundleAdmit(join(folder, 'handler.mjs'));
-    const entry = { contents: "export * from './scripts/proof/bench/floor.ts';", resolveDir: root };
-    const floor = await bundleEntry(entry, join(folder, 'client.mjs'));
+    const own = await bundleFunction('admit', join(folder, 'handler.mjs'));
+    const stdin = { contents: "export * from './scripts/proof/bench/floor.ts';", resolveDir: root };
+    const floor = await bundleWith({ stdin, outfile: join(folder, 'client.mjs') });
     const rulesFile = join(folder, 'rules.json');
     const certFile = join(folder, 'cert.pem');
     writeFileSync(

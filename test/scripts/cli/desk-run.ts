@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { COMMANDS } from '../../../scripts/cli/commands.ts';
 import { runTollgate } from '../../../scripts/cli/run-tollgate.ts';
-import type { CommandEntry, TerminalIo } from '../../../scripts/terminal/command.ts';
+import type { CommandEntry, ExitCode, TerminalIo } from '../../../scripts/terminal/command.ts';
 import { NOW_MS } from '../../policies/documents.ts';
 
 /** What one call of `tollgate` came to. */
 export interface DeskRun {
-  readonly code: number;
+  readonly code: ExitCode;
   readonly out: string;
   readonly err: string;
 }
@@ -25,20 +25,15 @@ export function aProject(files: Readonly<Record<string, string>> = {}): string {
   return root;
 }
 
-/** Runs `tollgate …args` in this process, in a project's folder. */
-export async function runDesk(
-  args: readonly string[],
-  root: string,
-  more: Partial<TerminalIo> = {},
-  commands: readonly CommandEntry[] = COMMANDS,
-): Promise<DeskRun> {
-  let [out, err] = ['', ''];
+/** A terminal in a project's folder that keeps what is printed. */
+export function recordingIo(root: string, more: Partial<TerminalIo> = {}) {
+  const told = { out: '', err: '' };
   const io: TerminalIo = {
     out: (text) => {
-      out += text;
+      told.out += text;
     },
     err: (text) => {
-      err += text;
+      told.err += text;
     },
     colours: false,
     progress: false,
@@ -49,15 +44,16 @@ export async function runDesk(
     nowMs: () => NOW_MS,
     ...more,
   };
-  const code = await runTollgate(args, io, commands);
-  return { code, out, err };
+  return { io, told };
 }
 
-/** A command as it is listed, with other functions in place of those that open tables, call servers or ask the user. */
-export const listed = (name: string, ...standIns: readonly (readonly [real: unknown, other: unknown])[]) => ({
-  run: async (args: readonly string[], io: TerminalIo): Promise<number> => {
-    const entry = COMMANDS.find((each) => each.name === name);
-    if (entry === undefined) throw new Error(`there is no command ${name}`);
-    return (await entry.load()).run(args, { ...io, standIns: new Map(standIns) });
-  },
-});
+/** Runs `tollgate …args` in this process, in a project's folder. */
+export async function runDesk(
+  args: readonly string[],
+  root: string,
+  more: Partial<TerminalIo> = {},
+  commands: readonly CommandEntry[] = COMMANDS,
+): Promise<DeskRun> {
+  const { io, told } = recordingIo(root, more);
+  return { code: await runTollgate(args, io, commands), ...told };
+}

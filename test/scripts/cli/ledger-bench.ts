@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { decide } from '../../../functions/core/admission/decide.ts';
 import type { Rules } from '../../../functions/core/admission/judge.ts';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
@@ -8,13 +9,13 @@ import type { LedgerStore } from '../../../functions/core/ledger/store.ts';
 import type { Decision } from '../../../policies/decision.ts';
 import { timeoutEstimator } from '../../../policies/estimate.ts';
 import type { AdmissionRequest } from '../../../policies/request/request.ts';
-import { type OpenLedger, readOnly } from '../../../scripts/cli/open-ledger.ts';
+import { type LedgerAccess, type OpenLedger, readOnly } from '../../../scripts/cli/open-ledger.ts';
 import { readRules } from '../../../scripts/cli/read-rules.ts';
-import type { TerminalIo } from '../../../scripts/terminal/command.ts';
 import { policyDocument } from '../../policies/documents.ts';
 import { MemoryStore } from '../../support/ledger/memory-store.ts';
 import { manualClock } from '../../support/ledger/test-clock.ts';
-import { aProject } from './desk-run.ts';
+import { aProject, recordingIo } from './desk-run.ts';
+import { commandOf, type Surroundings, surrounded } from './stand-ins.ts';
 
 const INSTANCE = 'gitlab.example.com';
 
@@ -26,6 +27,13 @@ const DIRECTORY = {
   ],
   projects: [{ id: 1001, group: 101, path: 'acme/payments/checkout' }],
 };
+
+interface CommandParts extends Surroundings {
+  readonly store?: LedgerStore | undefined;
+  /** What else the command finds where it finds the ledger. */
+  readonly beside?: Partial<LedgerAccess>;
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 /** Documents in a folder of their own, a ledger that decides by them, and a desk that reads both. */
 export function ledgerBench(parts: {
@@ -59,33 +67,40 @@ export function ledgerBench(parts: {
   };
   let open = 0;
   const opening =
-    (table: LedgerStore = readOnly(store)): OpenLedger =>
+    (table: LedgerStore = readOnly(store), beside: Partial<LedgerAccess> = {}): OpenLedger =>
     async () => {
       open += 1;
       const close = async (): Promise<void> => {
         open -= 1;
       };
-      return { store: table, description: 'the test ledger', instance: INSTANCE, close };
+      return { store: table, description: 'the test ledger', instance: INSTANCE, close, ...beside };
     };
-  const limitEdits = (colours = false) => {
-    const told = { out: '', err: '' };
-    const io: TerminalIo = {
-      out: (text) => {
-        told.out += text;
-      },
-      err: (text) => {
-        told.err += text;
-      },
-      colours,
-      progress: false,
-      columns: 160,
-      ...where,
-      env: {},
-      nowMs: clock.nowMs,
-    };
-    return { io, told };
+  const terminal = () => recordingIo(root, { cwd: folder, columns: 160, nowMs: clock.nowMs });
+  /** Runs one command beside the ledger, by the documents it takes: its errors are thrown, not printed. */
+  const run = async (name: string, args: readonly string[], by: CommandParts = {}) => {
+    const { io, told } = terminal();
+    const command = await commandOf(name);
+    const documents = Object.entries(files).flatMap(([flag, file]) =>
+      flag in command.flags ? [`--${flag}`, file] : [],
+    );
+    const around = surrounded({ open: opening(by.store, by.beside), ...by });
+    const running = command.run([...args, ...documents], { ...io, env: by.env ?? {}, ...around });
+    const code = await running.finally(() => expect(open, 'the ledger is closed again').toBe(0));
+    return { code, ...told };
   };
-  return { folder, documents, flags, clock, store, ledger, ask, opening, limitEdits, stillOpen: () => open };
+  return {
+    folder,
+    documents,
+    flags,
+    clock,
+    store,
+    ledger,
+    ask,
+    opening,
+    terminal,
+    run,
+    stillOpen: () => open,
+  };
 }
 
 export const aRequest = (jobId: number, more: Partial<AdmissionRequest> = {}): AdmissionRequest => ({

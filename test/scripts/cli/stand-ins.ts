@@ -3,9 +3,9 @@ import { commandFetch } from '../../../scripts/cli/command-fetch.ts';
 import { COMMANDS } from '../../../scripts/cli/commands.ts';
 import { type OpenLedger, openLedger, openToRepair } from '../../../scripts/cli/open-ledger.ts';
 import { askOnTerminal } from '../../../scripts/cli/reconcile/progress.ts';
-import type { ExitCode, TerminalIo } from '../../../scripts/terminal/command.ts';
+import type { Command, ExitCode, TerminalIo } from '../../../scripts/terminal/command.ts';
 
-interface Surroundings {
+export interface Surroundings {
   /** GitLab. */
   readonly fetch?: typeof fetch;
   readonly clock?: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
@@ -35,9 +35,12 @@ export function surrounded(by: Surroundings): Pick<TerminalIo, 'standIns'> {
   return { standIns };
 }
 
-/** Runs one command on its own: its errors are thrown, not printed. */
-export async function runCommand(name: string, args: readonly string[], io: TerminalIo): Promise<ExitCode> {
+export async function commandOf(name: string): Promise<Command> {
   const entry = COMMANDS.find((each) => each.name === name);
   if (entry === undefined) throw new Error(`${name} is not a command`);
-  return (await entry.load()).run(args, io);
+  return entry.load();
 }
+
+/** Runs one command on its own: its errors are thrown, not printed. */
+export const runCommand = async (name: string, args: readonly string[], io: TerminalIo): Promise<ExitCode> =>
+  (await commandOf(name)).run(args, io);

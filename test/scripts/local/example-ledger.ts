@@ -27,3 +27,15 @@ export const silentScreen = (heard: Partial<Screen> = {}): Screen =>
   new Proxy({ figuresEveryMs: 100, ...heard } as Screen, {
     get: (screen, name) => Reflect.get(screen, name) ?? (() => {}),
   });
+
+/** A policy of one price and budgets, to which a test adds rules: so anybody can count after. */
+export const ONE_PRICE = `
+currency: EUR
+prices:
+  version: "1"
+  classes: [{ name: any, tags: [], rate_per_minute: 0.06 }]
+  default_class: any
+estimate: { default: 10m, timeout: 1h }
+rules:
+  - { id: budgets, kind: budget, mode: enforce }
+`;

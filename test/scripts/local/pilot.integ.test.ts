@@ -13,21 +13,12 @@ import { question } from '../../support/flow/flow.ts';
 import { patientRouter } from '../../support/flow/patient-router.ts';
 import { PROVING_JOBS, proveSchema } from '../../support/flow/prove-schema.ts';
 import { runDesk } from '../cli/desk-run.ts';
-import { silentScreen } from './example-ledger.ts';
+import { ONE_PRICE, silentScreen } from './example-ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'glrct-of-a-test';
 const PATIENT = { what: 'a relay that waits for questions', timeoutMs: 90_000 };
-const POLICY = `
-currency: EUR
-prices:
-  version: "1"
-  classes: [{ name: any, tags: [], rate_per_minute: 0.06 }]
-  default_class: any
-estimate: { default: 10m, timeout: 1h }
-rules:
-  - { id: budgets, kind: budget, mode: enforce }
-  - { id: trusted-images, kind: image, mode: enforce, allow: ["alpine:*"] }
+const POLICY = `${ONE_PRICE}  - { id: trusted-images, kind: image, mode: enforce, allow: ["alpine:*"] }
 `;
 const DIRECTORY = `
 groups: [{ id: 100, path: acme }, { id: 101, parent: 100, path: acme/payments }]

@@ -13,23 +13,13 @@ import { ledgerFolder } from '../../../scripts/local/ledger-note.ts';
 import { parseOptions } from '../../../scripts/local/options.ts';
 import { run } from '../../../scripts/local/run.ts';
 import { UsageError } from '../../../scripts/terminal/command.ts';
-import { silentScreen } from './example-ledger.ts';
+import { ONE_PRICE, silentScreen } from './example-ledger.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PIPELINE = `${ROOT}scripts/local/pipelines/web-shop`;
 const MICROS_PER_MINUTE = 60_000;
 
-/** One price for everything, and no period that could end meanwhile: so anybody can count after. */
-const POLICY = `
-currency: EUR
-prices:
-  version: "1"
-  classes: [{ name: any, tags: [], rate_per_minute: 0.06 }]
-  default_class: any
-estimate: { default: 10m, timeout: 1h }
-rules:
-  - { id: budgets, kind: budget, mode: enforce }
-  - { id: jobs-at-once, kind: concurrency, mode: enforce }
+const POLICY = `${ONE_PRICE}  - { id: jobs-at-once, kind: concurrency, mode: enforce }
 `;
 const LIMITS = `
 limits:

@@ -3,8 +3,7 @@ import type { CounterWrite } from '../../../functions/core/ledger/store.ts';
 import { VirtualTime } from '../../../scripts/local/clock.ts';
 import { CONTENTION, contendedStore } from '../../../scripts/proof/bench/contention-model.ts';
 import { type Figure, inTurns, passes, ratioFigure, reached } from '../../../scripts/proof/bench/figure.ts';
-import { type LoadOutcome, measureLoad } from '../../../scripts/proof/bench/load.ts';
-import { breaksBy, capacityPage } from '../../../scripts/proof/capacity.ts';
+import { measureLoad } from '../../../scripts/proof/bench/load.ts';
 import { MemoryStore } from '../../support/ledger/memory-store.ts';
 
 const aFigure = (more: Partial<Figure>): Figure => ({
@@ -67,25 +66,10 @@ test('an item takes a limited number of write units a second and throttles beyon
   expect(outcomes.indexOf('throttled')).toBe(allowed);
 });
 
-const POINT = { roots: 1, relays: 1, isShared: false, perSecond: 100 } as const;
-
 test('one root at a low rate: all decided, and ends settled', async () => {
-  const outcome = await measureLoad(POINT);
+  const outcome = await measureLoad({ roots: 1, relays: 1, isShared: false, perSecond: 100 });
   expect(outcome.undecidedShare).toBe(0);
   expect(outcome.p99Ms).toBeLessThan(100);
   expect(outcome.settledShare).toBeGreaterThan(0.5);
   expect(outcome.settledShare).toBeLessThanOrEqual(1);
-});
-
-test('the capacity page names where a curve holds and what bounds it', () => {
-  const good: LoadOutcome = {
-    ...{ ...POINT, roots: 50, relays: 2, isShared: true, jobs: 300, jobsPerCall: 2, settledShare: 1 },
-    ...{ undecidedShare: 0, p99Ms: 30, unitsPerJob: 10, conflictsPerJob: 0.1, throttlesPerJob: 0 },
-  };
-  const lagging = { ...good, perSecond: 1_000, settledShare: 0.9 };
-  expect(capacityPage('| --- | ---: |\n| old |\n', [good, lagging])).toBe(
-    '| --- | ---: |\n| 50 roots, 2 relays, own and shared limits | 100 | shared counter | 30 | 10.0 | 2.0 |\n',
-  );
-  expect(breaksBy(good)).toBeUndefined();
-  expect(breaksBy({ ...good, perSecond: 5_000 })).toBe('table quota');
 });

@@ -12,12 +12,9 @@ import { deleteItem, getItem, putItem } from '../../../../functions/core/store/c
 import { ledgerKeys } from '../../../../functions/core/store/keys.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { type Item, TimeLimit } from '../../../../functions/core/store/operation.ts';
-import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { createLocalGitLab } from '../../../../scripts/local/gitlab/local-gitlab.ts';
 import type { LocalRunner } from '../../../../scripts/local/gitlab/state.ts';
 import { policyDocument } from '../../../policies/documents.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const TOKEN = 'glpat-secret';
@@ -59,18 +56,11 @@ function house() {
     await bench.ledger.settle([{ jobId, durationSeconds: told, endedAtMs: bench.clock.nowMs() }]);
   };
   const run = async (fetch: typeof globalThis.fetch = gitlab.fetch, ...more: string[]) => {
-    const { io, told } = bench.limitEdits();
     const waits: number[] = [];
-    const command = listed(
-      'audit',
-      [openLedger, async () => ({ ...(await bench.opening()({}, io)), prices })],
-      [commandFetch, () => fetch],
-      [systemClock, { ...systemClock, sleep: async (ms: number) => void waits.push(ms) }],
-    );
-    const flags = [...bench.flags, '--gitlab', 'https://gitlab.example.com'];
-    const args = ['--month', '2026-11', ...flags, '--token-file', join(bench.folder, 'token'), ...more];
-    const code = await command.run(args, io);
-    return { code, ...told, waits };
+    const clock = { ...systemClock, sleep: async (ms: number) => void waits.push(ms) };
+    const gitlabFlags = ['--gitlab', 'https://gitlab.example.com', '--token-file', 'token'];
+    const args = ['--month', '2026-11', ...gitlabFlags, ...more];
+    return { ...(await bench.run('audit', args, { fetch, clock, beside: { prices } })), waits };
   };
   return { ...bench, gitlab, table, prices, deploy, ranAt, job, run };
 }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
-import { openLedger, storeWith } from '../../../../scripts/cli/open-ledger.ts';
+import { storeWith } from '../../../../scripts/cli/open-ledger.ts';
 import type { BacktestResult } from '../../../../scripts/cli/report/shadow.ts';
 import { EXIT } from '../../../../scripts/terminal/command.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const limit = (money: number): object => ({ on: { group: 101 }, money, per: 'month' });
@@ -25,15 +24,10 @@ async function house() {
 type House = Awaited<ReturnType<typeof house>>;
 
 async function run(bench: House, args: string[] = [], store?: LedgerStore) {
-  const { io, told } = bench.limitEdits();
   const before = JSON.stringify([...bench.store.dump()]);
-  const code = await listed('backtest', [openLedger, bench.opening(store)]).run(
-    [...args, ...bench.flags],
-    io,
-  );
+  const told = await bench.run('backtest', args, { store });
   expect(JSON.stringify([...bench.store.dump()])).toBe(before);
-  expect(bench.stillOpen()).toBe(0);
-  return { code, ...told };
+  return told;
 }
 const jsonOf = async (bench: House, args: string[] = [], store?: LedgerStore): Promise<BacktestResult> =>
   JSON.parse((await run(bench, ['--json', ...args], store)).out);

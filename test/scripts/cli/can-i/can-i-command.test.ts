@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const RULES = [
@@ -17,12 +15,7 @@ const LIMITS = [
 const bench = () => ledgerBench({ policy: { rules: RULES }, limits: LIMITS });
 type Bench = ReturnType<typeof bench>;
 
-async function canI(house: Bench, args: readonly string[]) {
-  const { io, told } = house.limitEdits();
-  const code = await listed('can-i', [openLedger, house.opening()]).run([...house.flags, ...args], io);
-  expect(house.stillOpen(), 'the ledger is closed again').toBe(0);
-  return { code, ...told };
-}
+const canI = (house: Bench, args: readonly string[]) => house.run('can-i', args);
 
 const HERE = ['--project', 'acme/payments/checkout'];
 const FITS = [...HERE, '--image', 'alpine:3.22'];

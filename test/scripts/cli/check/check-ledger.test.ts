@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import type { OpenLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
-import { runCommand, surrounded } from '../stand-ins.ts';
 
 const GROUP = ['--group', 'acme/payments'];
 const TWO_JOBS =
@@ -17,12 +16,8 @@ function opened() {
     limits: [{ on: { group: 101 }, jobs: 2 }],
   });
   writeFileSync(join(bench.folder, '.gitlab-ci.yml'), TWO_JOBS);
-  const check = async (args: readonly string[], open: OpenLedger = bench.opening()) => {
-    const { io, told } = bench.limitEdits();
-    const code = await runCommand('check', [...bench.flags, ...args], { ...io, ...surrounded({ open }) });
-    expect(bench.stillOpen(), 'the ledger is closed again').toBe(0);
-    return { code, ...told };
-  };
+  const check = (args: readonly string[], open: OpenLedger = bench.opening()) =>
+    bench.run('check', args, { open });
   return { ...bench, check };
 }
 

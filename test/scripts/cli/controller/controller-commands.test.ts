@@ -61,14 +61,11 @@ async function books(heartbeats: readonly Partial<RelayHeartbeat>[] = [], jobs =
     ]);
   }
   bench.clock.advance(60_000);
-  const plain = bench.opening();
   const usual = { atMs: bench.clock.nowMs() - 10_000, openStreams: 8 };
-  const open: OpenLedger = async (flags, io) => ({
-    ...(await plain(flags, io)),
-    relayHeartbeats: async () =>
-      heartbeats.map((beat, at) => ({ relayId: `relay-${at}`, ...usual, ...beat })),
-  });
-  return { open, root: `${bench.folder}/`, nowMs: bench.clock.nowMs, flags: bench.flags };
+  const beats = heartbeats.map((beat, at) => ({ relayId: `relay-${at}`, ...usual, ...beat }));
+  const opening = (canary?: CanaryOutcome): OpenLedger =>
+    bench.opening(undefined, { relayHeartbeats: async () => beats, canary: async () => canary });
+  return { opening, open: opening(), root: `${bench.folder}/`, nowMs: bench.clock.nowMs, flags: bench.flags };
 }
 
 const PROVEN = { schema: { source: 'gitlab.binpb', hash: 'aa', state: 'proven' } };
@@ -155,18 +152,13 @@ test('before arming it is told which jobs would have failed, and somebody must a
 });
 
 test('arming without a proof of both answers warns; --require-canary refuses; the contrary has to be agreed to', async () => {
-  const { flags, open: plain, ...parts } = await books([PROVEN, PROVEN]);
+  const { flags, opening, ...parts } = await books([PROVEN, PROVEN]);
   const proven: CanaryOutcome = {
     ...{ checkedAtMs: parts.nowMs(), admitted: 'proven', rejected: 'proven', runnerId: 9 },
     ...{ descriptors: 'aa', gitlabVersion: '19.4.0-ee' },
   };
-  const deskOf = (outcome: CanaryOutcome | undefined) => {
-    const open: OpenLedger = async (...asked) => ({
-      ...(await plain(...asked)),
-      canary: async () => outcome,
-    });
-    return aDeskWith({ ...parts, open, answer: true }, ONE);
-  };
+  const deskOf = (outcome: CanaryOutcome | undefined) =>
+    aDeskWith({ ...parts, open: opening(outcome), answer: true }, ONE);
   const never = deskOf(undefined);
   const refused = await never.leaves('enable', '--yes', '--require-canary', ...flags);
   const err = expect.stringContaining('Nothing was changed: never proven');

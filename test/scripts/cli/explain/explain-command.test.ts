@@ -3,9 +3,8 @@ import type { JobExplanation } from '../../../../functions/answers/job/model.ts'
 import type { LedgerStore } from '../../../../functions/core/ledger/store.ts';
 import { replaceUserIds } from '../../../../functions/core/ledger/user-ids.ts';
 import { LedgerError } from '../../../../functions/core/store/table-failure.ts';
-import { openLedger, storeWith } from '../../../../scripts/cli/open-ledger.ts';
+import { storeWith } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const RULES = [
@@ -22,28 +21,19 @@ const LIMITS = [
 const bench = () => ledgerBench({ policy: { rules: RULES }, limits: LIMITS });
 type Bench = ReturnType<typeof bench>;
 
-async function explained(house: Bench, word: string, ...more: string[]) {
-  const { io, told } = house.limitEdits();
-  const code = await listed('explain', [openLedger, house.opening()]).run(
-    [word, ...house.flags, ...more],
-    io,
-  );
-  return { code, ...told };
-}
+const explained = (house: Bench, ...args: string[]) => house.run('explain', args);
 
 async function explanationOf(house: Bench, word: string): Promise<JobExplanation> {
   const { code, out } = await explained(house, word, '--json');
   expect(code).toBe(EXIT.ok);
-  expect(house.stillOpen(), 'the ledger is closed again').toBe(0);
   return JSON.parse(out);
 }
 
 test('people read the times of the deployment, with the name of its zone; --json has instants', async () => {
   const house = bench();
   await house.ask([aRequest(1)]);
-  const { io, told } = house.limitEdits();
-  const env = { ...io.env, TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
-  await listed('explain', [openLedger, house.opening()]).run(['d-1-1', ...house.flags], { ...io, env });
+  const env = { TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
+  const told = await house.run('explain', ['d-1-1'], { env });
   expect(told.out).toMatch(/decided +21 Nov 2026 13:00 Europe\/Berlin, answered by/);
   expect(told.out).not.toContain('UTC');
   expect((await explanationOf(house, 'd-1-1')).decidedAtMs).toBe(Date.parse('2026-11-21T12:00:00Z'));
@@ -188,7 +178,6 @@ test.each([
   const run = explained(house, word, ...more);
   await expect(run).rejects.toThrow(UsageError);
   await expect(run).rejects.toThrow(message);
-  expect(house.stillOpen()).toBe(0);
 });
 
 test('a table that does not answer is a failure, and the ledger is closed all the same', async () => {
@@ -196,10 +185,7 @@ test('a table that does not answer is a failure, and the ledger is closed all th
   const gone = storeWith<LedgerStore>(house.store, {
     readRecords: () => Promise.reject(new LedgerError('ledger_unavailable', 'no answer')),
   });
-  const { io } = house.limitEdits();
-  const run = listed('explain', [openLedger, house.opening(gone)]).run(['1', ...house.flags], io);
-  await expect(run).rejects.toThrow(/no answer/);
-  expect(house.stillOpen()).toBe(0);
+  await expect(house.run('explain', ['1'], { store: gone })).rejects.toThrow(/no answer/);
 });
 
 test('for people: plain lines that no name can forge or colour', async () => {

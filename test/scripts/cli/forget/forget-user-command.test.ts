@@ -5,10 +5,7 @@ import { eachSum, FIGURES } from '../../../../functions/core/sheets/sheet-rows.t
 import { dynamoSheetStore } from '../../../../functions/core/sheets/sheet-store.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { packJobs } from '../../../../functions/drift/pack-jobs.ts';
-import { type OpenLedger, openToRepair } from '../../../../scripts/cli/open-ledger.ts';
-import { askOnTerminal } from '../../../../scripts/cli/reconcile/progress.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const DAY_MS = 86_400_000;
@@ -79,20 +76,8 @@ async function house() {
   await jobs([3, 4], true);
   await jobs([5, 6], false);
   await pack(4, 6);
-  const open: OpenLedger = async (flags, io) => ({
-    ...(await bench.opening(store)(flags, io)),
-    names: { store, keys, sessions, sheets },
-  });
-  const forget = async (...args: string[]) => {
-    const { io, told } = bench.limitEdits();
-    const code = await listed(
-      'forget user',
-      [openToRepair, open],
-      [askOnTerminal, async () => undefined],
-    ).run(args, io);
-    expect(bench.stillOpen()).toBe(0);
-    return { code, ...told };
-  };
+  const openToRepair = bench.opening(store, { names: { store, keys, sessions, sheets } });
+  const forget = (...args: string[]) => bench.run('forget user', args, { openToRepair });
   /** All that is stored, with what is packed in sheets. */
   const everything = (): string =>
     JSON.stringify([

@@ -1,33 +1,21 @@
 import { expect, test } from 'vitest';
 import { openBrowser } from '../../../../scripts/cli/login.ts';
-import type { TerminalIo } from '../../../../scripts/terminal/command.ts';
-import { listed } from '../desk-run.ts';
-
-async function opened(args: readonly string[], parts: { progress?: boolean; browser?: boolean } = {}) {
-  const shown: string[] = [];
-  let out = '';
-  const io: TerminalIo = {
-    out: (text) => {
-      out += text;
-    },
-    err: () => {},
-    colours: false,
-    progress: parts.progress ?? true,
-    columns: 80,
-    cwd: '/',
-    root: '/',
-    env: { TOLLGATE_CONSOLE: 'https://budget.example.com' },
-    nowMs: () => 0,
-  };
-  const show = async (address: string): Promise<boolean> => {
-    shown.push(address);
-    return parts.browser ?? true;
-  };
-  const code = await listed('open', [openBrowser, show]).run(args, io);
-  return { code, out, shown };
-}
+import { runDesk } from '../desk-run.ts';
 
 const AT = 'https://budget.example.com';
+
+async function opened(args: readonly string[], parts: { progress?: boolean; browser?: boolean } = {}) {
+  const { progress = true, browser = true } = parts;
+  const shown: string[] = [];
+  const show = async (address: string): Promise<boolean> => {
+    shown.push(address);
+    return browser;
+  };
+  const env = { TOLLGATE_CONSOLE: AT };
+  const standIns = new Map([[openBrowser, show]]);
+  const { code, out } = await runDesk(['open', ...args], '/', { env, progress, standIns });
+  return { code, out, shown };
+}
 
 test.each([
   [[], `${AT}/`],

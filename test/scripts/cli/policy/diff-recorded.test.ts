@@ -1,7 +1,6 @@
 import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
-import { runCommand, surrounded } from '../stand-ins.ts';
 
 const images = (allow: readonly string[], mode = 'enforce') => ({
   rules: [{ id: 'images', kind: 'image', mode, on_missing: 'skip', allow }],
@@ -18,15 +17,10 @@ async function house() {
 }
 
 async function diffed(bench: Awaited<ReturnType<typeof house>>, args: readonly string[]) {
-  const { io, told } = bench.limitEdits();
   const before = JSON.stringify([...bench.store.dump()]);
-  const code = await runCommand('policy diff', [...args, ...bench.flags.slice(2)], {
-    ...io,
-    ...surrounded({ open: bench.opening() }),
-  });
+  const told = await bench.run('policy diff', args);
   expect(JSON.stringify([...bench.store.dump()])).toBe(before);
-  expect(bench.stillOpen()).toBe(0);
-  return { code, ...told };
+  return told;
 }
 
 /** Writes two policies, and gives the arguments that compare them. */

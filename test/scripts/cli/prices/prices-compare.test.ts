@@ -4,8 +4,6 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { comparePrices } from '../../../../scripts/cli/compare-prices.ts';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 /** Ten minutes on `small` at 0.10 and five on `large` at 0.60. */
@@ -20,11 +18,7 @@ async function house() {
   ]);
   const run = async (name: string, bill: string | Uint8Array, ...args: string[]) => {
     writeFileSync(join(bench.folder, name), bill);
-    const { io, told } = bench.limitEdits();
-    const command = listed('prices compare', [openLedger, bench.opening()]);
-    const code = await command.run([name, '--month', '2026-11', ...args, ...bench.flags], io);
-    expect(bench.stillOpen()).toBe(0);
-    return { code, out: told.out };
+    return bench.run('prices compare', [name, '--month', '2026-11', ...args]);
   };
   const json = async (name: string, bill: string | Uint8Array, ...args: string[]) =>
     JSON.parse((await run(name, bill, '--json', ...args)).out);

@@ -67,7 +67,7 @@ const calledAs = (gitlab: GitLab) => (calls: RestCallDeps) => {
 async function run(which: 'reconcile' | 'proof', gitlab: GitLab, args: string[] = []) {
   const bench = await house();
   const before = JSON.stringify([...bench.store.dump()]);
-  const { io, told } = bench.limitEdits();
+  const { io, told } = bench.terminal();
   const waits: number[] = [];
   const surroundings = surrounded({
     ...{ open: bench.opening(), openToRepair: bench.opening(bench.store) },
@@ -130,7 +130,7 @@ async function mend(options: { agree?: boolean | undefined; args?: string[]; run
   const refused = { ...gitlab, runners: () => Promise.reject(new GitLabError('gitlab_refused', '403')) };
   const single = aGitLab([], [ran(1, 90), ran(2, 30), ran(4, 5)]).gitlab;
   const questions: string[] = [];
-  const { io, told } = bench.limitEdits();
+  const { io, told } = bench.terminal();
   const before = JSON.stringify([...bench.store.dump()]);
   const place = ['--gitlab', 'https://gitlab.example.com/', '--token-file', 'token'];
   const surroundings = surrounded({

@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ShadowReport } from '../../../../functions/answers/rollout/shadow-report.ts';
 import { csvField } from '../../../../functions/answers/statement/csv.ts';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 const RULES = [
@@ -37,15 +35,7 @@ async function house() {
 }
 type House = Awaited<ReturnType<typeof house>>;
 
-async function report(bench: House, ...args: string[]) {
-  const { io, told } = bench.limitEdits();
-  const code = await listed('report shadow', [openLedger, bench.opening()]).run(
-    [...args, ...bench.flags],
-    io,
-  );
-  expect(bench.stillOpen()).toBe(0);
-  return { code, ...told };
-}
+const report = (bench: House, ...args: string[]) => bench.run('report shadow', args);
 
 const jsonOf = async (bench: House, ...args: string[]): Promise<ShadowReport> =>
   JSON.parse((await report(bench, '--json', ...args)).out);

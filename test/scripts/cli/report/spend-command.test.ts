@@ -3,10 +3,8 @@ import { silentLog } from '../../../../functions/core/environment/environment.ts
 import type { JobEnd } from '../../../../functions/core/ledger/ledger.ts';
 import { placeRecords } from '../../../../functions/core/usage/contribution.ts';
 import { rebuildUsage } from '../../../../functions/core/usage/count-records.ts';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { readDirectory } from '../../../../scripts/policy/read-documents.ts';
 import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 async function house() {
@@ -27,16 +25,7 @@ async function house() {
   const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
   const placeOf = placeRecords(readDirectory(`${folder}/directory.yaml`), 'UTC');
   await rebuildUsage(store.dump(), { store: usage, clock, random: () => 0, placeOf, log: silentLog });
-  return async (...args: string[]) => {
-    const { io, told } = bench.limitEdits();
-    const open: ReturnType<typeof bench.opening> = async (...how) => ({
-      ...(await bench.opening()(...how)),
-      usage,
-    });
-    await listed('report spend', [openLedger, open]).run([...args, ...bench.flags], io);
-    expect(bench.stillOpen()).toBe(0);
-    return told.out;
-  };
+  return async (...args: string[]) => (await bench.run('report spend', args, { beside: { usage } })).out;
 }
 
 /** Sum of a column of CSV, in micros. */

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest';
 import { ssmSecretStore } from '../../../../scripts/cli/gitlab/secret-store.ts';
 import { readStandardInput } from '../../../../scripts/cli/jobs/requeue.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
-import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const TOKEN = 'glpat-of-payments';
@@ -17,19 +16,24 @@ function house(name = 'requeue consent') {
     place: (name: string) => `ssm:${path}/${name}`,
     write: async (name: string, value: string) => void kept.set(`${path}/${name}`, value),
   });
-  const command = listed(name, [ssmSecretStore, store], [readStandardInput, () => 'not a token at all']);
-  const { io, told } = bench.limitEdits();
-  const run = (...args: string[]) => command.run([...args, ...bench.flags], { ...io, cwd: bench.folder });
-  return { run, kept, told };
+  const input = () => 'not a token at all';
+  const run = (...args: string[]) =>
+    bench.run(name, args, {
+      more: [
+        [ssmSecretStore, store],
+        [readStandardInput, input],
+      ],
+    });
+  return { run, kept };
 }
 
 const PATH = ['--tokens', '/tollgate/prod/requeue'];
 
 test('a token is kept by the number of the group, and never shown', async () => {
-  const { run, kept, told } = house();
-  expect(await run('acme/payments', ...PATH, '--token-from', 'token')).toBe(0);
+  const { run, kept } = house();
+  const { code, out } = await run('acme/payments', ...PATH, '--token-from', 'token');
   expect([...kept]).toEqual([['/tollgate/prod/requeue/101', TOKEN]]);
-  expect(told.out).toBe('kept in ssm:/tollgate/prod/requeue/101\n');
+  expect([code, out]).toEqual([0, 'kept in ssm:/tollgate/prod/requeue/101\n']);
 });
 
 test.each([
@@ -47,10 +51,10 @@ test.each([
 });
 
 test('the token for notes is another one, with the same care', async () => {
-  const { run, kept, told } = house('notes consent');
-  expect(await run('acme/payments', '--tokens', '/tollgate/prod/notes', '--token-from', 'token')).toBe(0);
+  const { run, kept } = house('notes consent');
+  const told = await run('acme/payments', '--tokens', '/tollgate/prod/notes', '--token-from', 'token');
   expect([...kept]).toEqual([['/tollgate/prod/notes/101', TOKEN]]);
-  expect(told.out).not.toContain(TOKEN);
+  expect(told).toMatchObject({ code: 0, out: expect.not.stringContaining(TOKEN) });
   await expect(run('101', '--tokens', 'notes', '--token-from', 'token')).rejects.toThrow(
     'expected a path such as /tollgate/prod/notes',
   );

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import type { RequeueEntry } from '../../../../functions/core/requeue-list.ts';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
-import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const ENTRIES: readonly RequeueEntry[] = [
@@ -17,18 +15,9 @@ const ENTRIES: readonly RequeueEntry[] = [
 
 async function list(requeue: readonly object[], ...args: string[]) {
   const bench = ledgerBench({ limits: [], policy: { requeue } });
-  const { io, told } = bench.limitEdits();
-  const open = bench.opening();
-  const withLists: typeof open = async (...asked) => ({
-    ...(await open(...asked)),
-    requeue: {
-      read: async (groupId) => ({ groupId, entries: ENTRIES, rev: 1 }),
-      write: async () => undefined,
-    },
-  });
-  const code = await listed('requeue ls', [openLedger, withLists]).run([...args, ...bench.flags], io);
-  expect(bench.stillOpen()).toBe(0);
-  return { code, ...told };
+  const read = async (groupId: number) => ({ groupId, entries: ENTRIES, rev: 1 });
+  const lists = { read, write: async () => undefined };
+  return bench.run('requeue ls', args, { beside: { requeue: lists } });
 }
 
 test('each group that agreed, with what waits and what became of the others', async () => {

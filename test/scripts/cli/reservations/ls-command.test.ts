@@ -1,58 +1,46 @@
 import { expect, test } from 'vitest';
 import type { WaitingLine } from '../../../../functions/core/contract/admissions.ts';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { claim, counter } from '../../../support/ledger/asks.ts';
-import { listed as command } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 
 type Beat = { readonly relayId: string; readonly atMs: number; readonly openStreams: number };
 
 /** Runs the command beside a ledger, with relays that sent these heartbeats. */
-async function ran(
-  { limitEdits, opening, flags, stillOpen }: ReturnType<typeof ledgerBench>,
+const ran = (
+  { run }: ReturnType<typeof ledgerBench>,
   args: readonly string[],
   heartbeats: readonly Beat[] = [],
-) {
-  const { io, told } = limitEdits();
-  const plain = opening();
-  const open: typeof plain = async (...asked) => ({
-    ...(await plain(...asked)),
-    relayHeartbeats: async () => heartbeats,
-  });
-  const code = await command('reservations ls', [openLedger, open]).run([...args, ...flags], io);
-  expect(stillOpen()).toBe(0);
-  return { code, ...told };
-}
+) => run('reservations ls', args, { beside: { relayHeartbeats: async () => heartbeats } });
 
 async function house() {
   const bench = ledgerBench({ limits: [{ on: { group: 101 }, money: 50, per: 'month' }] });
   await bench.ask([aRequest(1), aRequest(2, { timeoutSeconds: 7200 }), aRequest(3)]);
   await bench.ledger.settle([{ jobId: 3, durationSeconds: 60, endedAtMs: bench.clock.nowMs() }]);
-  return { ...bench, run: (...args: string[]) => ran(bench, args) };
+  return { ...bench, list: (...args: string[]) => ran(bench, args) };
 }
 
 test('jobs that hold are listed, the first due first; those that ended are not', async () => {
-  const { run } = await house();
-  const { jobs, more } = JSON.parse((await run('--json')).out);
+  const { list } = await house();
+  const { jobs, more } = JSON.parse((await list('--json')).out);
   expect(jobs).toMatchObject([
     { jobId: 1, state: 'HELD', heldMicros: 1_000_000, overdueSeconds: 0, dueAt: '2026-11-21T13:15:00.000Z' },
     { jobId: 2, state: 'HELD' },
   ]);
   expect(more).toBe(false);
-  expect((await run()).out).toMatch(/2 jobs hold 2\.00 EUR\n$/);
-  expect(JSON.parse((await run('--json', '--count', '1')).out)).toMatchObject({
+  expect((await list()).out).toMatch(/2 jobs hold 2\.00 EUR\n$/);
+  expect(JSON.parse((await list('--json', '--count', '1')).out)).toMatchObject({
     jobs: [{ jobId: 1 }],
     more: true,
   });
 });
 
 test('--stale lists only jobs past their due time, and by how much', async () => {
-  const { run, clock } = await house();
-  expect((await run('--stale')).out).toBe('No job is past its due time.\n');
+  const { list, clock } = await house();
+  expect((await list('--stale')).out).toBe('No job is past its due time.\n');
   clock.advance((3600 + 15 * 60 + 90) * 1000);
-  const { jobs } = JSON.parse((await run('--stale', '--json')).out);
+  const { jobs } = JSON.parse((await list('--stale', '--json')).out);
   expect(jobs).toMatchObject([{ jobId: 1, overdueSeconds: 90 }]);
-  expect((await run('--stale')).out).toContain('1.5 min  acme/payments/checkout unit');
+  expect((await list('--stale')).out).toContain('1.5 min  acme/payments/checkout unit');
 });
 
 test('jobs that wait for room are told by group and limit, of all relays that beat lately', async () => {

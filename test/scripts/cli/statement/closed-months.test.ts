@@ -2,9 +2,7 @@ import { expect, test } from 'vitest';
 import { dynamoStatementChain } from '../../../../functions/core/statements/closed-statement.ts';
 import { MemoryTable } from '../../../../functions/core/store/memory-table.ts';
 import { keyOf } from '../../../../functions/core/store/operation.ts';
-import { type OpenLedger, openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { closeMonths } from '../../../support/statements/closed-months.ts';
-import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 import { focusProblems, readCsv } from './focus-rules.ts';
 
@@ -15,12 +13,8 @@ async function bench() {
   const chain = dynamoStatementChain({ table, instance: 'gitlab.example.com' });
   await closeMonths(chain, 'group/101', ['2026-08', '2026-09', '2026-10']);
   await closeMonths(chain, 'instance', ['2026-10']);
-  const open: OpenLedger = async (flags, io) => ({ ...(await house.opening()(flags, io)), chain });
-  const run = async (what: 'verify' | 'closed', ...args: string[]) => {
-    const { io, told } = house.limitEdits();
-    const command = listed(`statement ${what}`, [openLedger, open]);
-    return { code: await command.run([...args, ...house.flags], io), ...told };
-  };
+  const run = (what: 'verify' | 'closed', ...args: string[]) =>
+    house.run(`statement ${what}`, args, { beside: { chain } });
   const remove = async (pkEnd: string, sk: string): Promise<void> => {
     for (const key of table.items().map(keyOf))
       if (key.pk.endsWith(pkEnd) && key.sk.endsWith(sk)) await table.send('DeleteItem', { key });

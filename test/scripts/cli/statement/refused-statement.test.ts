@@ -1,12 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { refusedFlag } from '../../../../scripts/cli/report/span.ts';
 import { readDirectory } from '../../../../scripts/policy/read-documents.ts';
 import { UsageError } from '../../../../scripts/terminal/command.ts';
 import { MemoryRollupStore } from '../../../support/ledger/memory-rollup-store.ts';
-import { listed } from '../desk-run.ts';
 import { ledgerBench } from '../ledger-bench.ts';
 
 const BILL =
@@ -21,11 +19,8 @@ test.each([
   const bench = ledgerBench({});
   writeFileSync(join(bench.folder, 'bill.csv'), BILL);
   writeFileSync(join(bench.folder, 'token'), 'glpat-secret');
-  const { io } = bench.limitEdits();
   const usage = new MemoryRollupStore({ instance: 'gitlab.example.com' });
-  const open = async () => ({ ...(await bench.opening()({}, io)), usage });
-  const command = listed(name, [openLedger, open]);
-  await expect(command.run(['--month', '2026-01', ...args, ...bench.flags], io)).rejects.toThrow(
+  await expect(bench.run(name, ['--month', '2026-01', ...args], { beside: { usage } })).rejects.toThrow(
     `--month "2026-01": only its days are kept after 90 days, or shown by a console; expected ${expected}`,
   );
 });

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Statement } from '../../../../functions/answers/statement/model.ts';
-import { openLedger } from '../../../../scripts/cli/open-ledger.ts';
 import { EXIT, UsageError } from '../../../../scripts/terminal/command.ts';
 import { anAsk, claim, someFacts } from '../../../support/ledger/asks.ts';
-import { listed } from '../desk-run.ts';
 import { aRequest, ledgerBench } from '../ledger-bench.ts';
 import { focusProblems } from './focus-rules.ts';
 
@@ -66,16 +64,8 @@ async function house() {
   return bench;
 }
 
-async function run(bench: ReturnType<typeof ledgerBench>, ...args: string[]) {
-  const { io, told } = bench.limitEdits();
-  const env = { TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' };
-  const code = await listed('statement', [openLedger, bench.opening()]).run([...args, ...bench.flags], {
-    ...io,
-    env,
-  });
-  expect(bench.stillOpen()).toBe(0);
-  return { code, ...told };
-}
+const run = (bench: ReturnType<typeof ledgerBench>, ...args: string[]) =>
+  bench.run('statement', args, { env: { TOLLGATE_ROLLUP_ZONE: 'Europe/Berlin' } });
 
 const NOVEMBER = ['--month', '2026-11', '--group', 'acme/payments'];
 const jsonOf = async (bench: ReturnType<typeof ledgerBench>, ...args: string[]): Promise<Statement> =>
