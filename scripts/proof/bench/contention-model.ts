@@ -23,9 +23,8 @@ export const CONTENTION = {
   /** With up to four items. Each further one takes `itemMs`. */
   transactionMs: Number(process.env.BENCH_TRANSACTION_MS ?? 7),
   itemMs: Number(process.env.BENCH_ITEM_MS ?? 0.3),
-  updateMs: 4,
   readMs: 2,
-  /** Spread of the times of transactions, updates and reads, as a log-normal distribution. */
+  /** Spread of the times of transactions and reads, as a log-normal distribution. */
   sigma: 0.35,
   /** The share of its time for which a transaction holds its items against others. */
   heldShare: 0.7,
@@ -38,13 +37,13 @@ export const CONTENTION = {
 /** One undisturbed transaction of the model: the unit of latencies. */
 export const MODELLED_TRANSACTION_MS = 2 * CONTENTION.networkMs + CONTENTION.transactionMs;
 
-export type ModelTime = Pick<Clock, 'monotonicMs' | 'sleep'>;
+type ModelTime = Pick<Clock, 'monotonicMs' | 'sleep'>;
 
 const indexesWhere = <T>(list: readonly T[], isWanted: (each: T) => boolean): readonly number[] =>
   list.flatMap((each, index) => (isWanted(each) ? [index] : []));
 
 /** @returns a function that takes units of all items, or of none and returns the indexes of the items that lack them. */
-export function itemBudgets(time: ModelTime) {
+function itemBudgets(time: ModelTime) {
   const perSecond = CONTENTION.itemWriteUnitsPerSecond;
   const budgets = new Map<string, { units: number; atMs: number }>();
   return (items: readonly string[], units: number): readonly number[] => {
