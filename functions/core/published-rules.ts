@@ -20,8 +20,6 @@ export interface RulesPointer {
   readonly atMs: number;
 }
 
-export type PublishedRules = ReturnType<typeof dynamoPublishedRules>;
-
 /** DynamoDB allows 400 KB, and rules with a directory of 20 000 groups have half of it. */
 const BYTES = 'b';
 const HASH = 'ha';
