@@ -4,7 +4,7 @@ import { clockIn, DAY_MS, dayNumber, firstAt, HOUR_MS, MINUTE_MS, weekday } from
 import { memoizeIn } from '../match/remember.ts';
 
 /** Half-open, Unix ms. `Infinity`: the freeze lasts until someone lifts it. */
-export interface FreezeSpan {
+interface FreezeSpan {
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -94,7 +94,7 @@ function readTime(reading: Reading): number | undefined {
   return Number(hour) * 60 + Number(minute);
 }
 
-export interface WeeklyWindow {
+interface WeeklyWindow {
   readonly days: ReadonlySet<number>;
   readonly fromMinute: number;
   readonly untilMinute: number;
@@ -103,7 +103,7 @@ export interface WeeklyWindow {
 const DAYS_REMEMBERED_MAX = 200;
 
 /** The windows that may be open at an instant, on the calendar and the clocks of a zone; the same days come again and again. */
-export function weeklySpans(
+function weeklySpans(
   windows: readonly WeeklyWindow[],
   zone: string,
 ): (atMs: number) => readonly FreezeSpan[] {

@@ -121,7 +121,7 @@ async function replay(
 
 const TIMEOUT_SECONDS = 3_600;
 
-export function* pipelineRequests(
+function* pipelineRequests(
   jobs: readonly PipelineJob[],
   projects: readonly PipelineProject[],
   count: number,

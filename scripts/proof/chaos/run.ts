@@ -48,7 +48,7 @@ interface AskedJob {
   readonly result: string;
 }
 
-export function* drawFaults(random: () => number): Generator<string> {
+function* drawFaults(random: () => number): Generator<string> {
   for (;;) {
     const order = Object.keys(FAULTS).map((name) => ({ name, at: random() }));
     for (const { name } of order.sort((a, b) => a.at - b.at)) yield name;

@@ -1,7 +1,4 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../functions/core/environment/environment.ts';
-import { createLedger } from '../../../functions/core/ledger/create-ledger.ts';
-import { DynamoStore } from '../../../functions/core/ledger/dynamo-store.ts';
 import { readRelayHeartbeats } from '../../../functions/core/store/health-items.ts';
 import { dynamoTable } from '../../../functions/core/store/sdk-table.ts';
 import { dynamoWatchTable } from '../../../functions/watchdog/watch.ts';
@@ -42,18 +39,4 @@ test('what relays write is read: the newest beat of the own instance, and every 
     { relayId: 'relay-1', atMs: 5_000, openStreams: 8, schema },
     { relayId: 'relay-3', atMs: 1, openStreams: 0, ...placeholder },
   ]);
-});
-
-test('a mark comes back as it was written, whole, and is no part of the ledger', async () => {
-  const instance = 'mark.example.com';
-  const table = watchTable(instance);
-  expect(await table.readMark()).toBeUndefined();
-  const disarmed = { heardAtMs: 5, yetFailedMs: 6 };
-  for (const mark of [{ heardAtMs: 1, disarmedForMs: 2, pagedAtMs: 3 }, { heardAtMs: 4 }, disarmed]) {
-    await table.writeMark(mark);
-    expect(await table.readMark()).toEqual(mark);
-  }
-  const parts = { table: dynamoTable(local.client, tableName), clock: systemClock, random: Math.random };
-  const ledger = createLedger({ store: new DynamoStore({ ...parts, instance }) });
-  expect(await ledger.rebuild({ repair: true })).toMatchObject({ records: 0, repaired: 0 });
 });

@@ -29,6 +29,13 @@ test.each<[string, readonly object[], string, string]>([
   [BERLIN, [{ days: ['sat', 'sun'] }], '2026-11-20T23:00', '2026-11-22T23:00'],
   // The next day may be in the next week.
   [BERLIN, [{ days: ['sun'], from: '18:00', until: '06:00' }], '2026-11-22T17:00', '2026-11-23T05:00'],
+  // Far behind UTC a window that is open began two days ago by UTC.
+  [
+    'Pacific/Pago_Pago',
+    [{ days: ['fri'], from: '18:00', until: '17:00' }],
+    '2026-11-21T05:00',
+    '2026-11-22T04:00',
+  ],
   // Clocks are changed.
   // A night of 11 hours.
   [BERLIN, [{ days: ['sat'], from: '18:00', until: '06:00' }], '2026-03-28T17:00', '2026-03-29T04:00'],

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileWildcard } from '../../../policies/match/wildcard.ts';
 
@@ -33,6 +34,8 @@ test.each([
   ['registry/{a,b/{c,d}}:1', 'registry/b/d:1'],
   [String.raw`a\*b`, 'a*b'],
   ['**abc', 'xabc'],
+  ['*{,a/}*', 'x'],
+  ['*{,a/}*', 'a/x'],
 ])("%s matches %s as in GitLab Runner's allowed_images", (pattern, text) => {
   expect(matches(pattern, text)).toBe(true);
 });
@@ -51,6 +54,8 @@ test.each([
   ['a?b', 'a/b'],
   [String.raw`a\*b`, 'axb'],
   [String.raw`a/\**`, 'a/b/c'],
+  ['*{,a/}*', 'x/y'],
+  ['x/{,a/}*{,b/}*', 'x/y/z'],
 ])('%s does not match %s', (pattern, text) => {
   expect(matches(pattern, text)).toBe(false);
 });
@@ -76,4 +81,14 @@ test('a pattern made to blow up a backtracking matcher is answered in bounded st
   const nested = `${'**/a*'.repeat(1)}${'/**/a*'.repeat(60)}/b`;
   expect(matches(pattern, 'a'.repeat(4_000))).toBe(false);
   expect(matches(nested, 'aa/'.repeat(1_000))).toBe(false);
+});
+
+test('any text as a pattern is compiled or refused, never an exception', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (pattern, text) => {
+      const compiled = compileWildcard(pattern);
+      if (compiled.ok) expect(typeof compiled.wildcard.matches(text)).toBe('boolean');
+      else expect(compiled.problem).not.toBe('');
+    }),
+  );
 });

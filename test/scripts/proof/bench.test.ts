@@ -2,35 +2,7 @@ import { expect, test } from 'vitest';
 import type { CounterWrite } from '../../../functions/core/ledger/store.ts';
 import { VirtualTime } from '../../../scripts/local/clock.ts';
 import { CONTENTION, contendedStore } from '../../../scripts/proof/bench/contention-model.ts';
-import { type Figure, inTurns, passes, ratioFigure, reached } from '../../../scripts/proof/bench/figure.ts';
-import { measureLoad } from '../../../scripts/proof/bench/load.ts';
 import { MemoryStore } from '../../support/ledger/memory-store.ts';
-
-const aFigure = (more: Partial<Figure>): Figure => ({
-  ...{ name: 'x ÷ y', value: 1, must: { atLeast: 0.5 }, unit: '×', kind: 'ratio', ...more },
-});
-
-test('a value at its bound reaches it, and one that could not be measured does not', () => {
-  expect([0.5, 0.49, Number.NaN].map((value) => reached(aFigure({ value })))).toEqual([true, false, false]);
-});
-
-test('a missed ratio fails nothing, a missed count does', () => {
-  const missed = { value: 0.4 };
-  expect([passes(aFigure(missed)), passes(aFigure({ ...missed, kind: 'count' }))]).toEqual([true, false]);
-});
-
-test('rounds alternate which side goes first, and the median counts', async () => {
-  const order: string[] = [];
-  const side = (name: string, values: number[]) => async () => {
-    order.push(name);
-    return values.shift() ?? Number.NaN;
-  };
-  const sides = { a: side('a', [2, 9, 4]), b: side('b', [1, 3, 2]) };
-  const rounds = await inTurns(3, sides, (measure) => measure());
-  const ratios = rounds.map(({ a, b }) => a / b);
-  expect(order.join('')).toBe('abbaab');
-  expect(ratioFigure('a ÷ b', ratios, { atMost: 2 }).value).toBe(2);
-});
 
 const write = (subject: string): CounterWrite => ({
   kind: 'counter',

@@ -61,20 +61,6 @@ async function house() {
 
 const at = (text: string): RegExp => new RegExp(text.replaceAll(' @', ' on 21 Nov 2026 \\d\\d:\\d\\d UTC'));
 
-test('shows no alert before a level is reached, then recipient, channel and time', async () => {
-  const { moved, says, row } = await house();
-  await moved(200);
-  expect(await says()).toBeUndefined();
-  await moved(260);
-  expect(await says()).toMatch(at('^notified: payments-leads notified at 50 % by mail @$'));
-  expect((await row()).alerts).toMatchObject([
-    {
-      ...{ level: '50 %', measure: 'committed', levelAmount: 250 * EUR, limitAmount: 500 * EUR },
-      ...{ recipient: 'payments-leads', channels: [{ channel: 'topic', outcome: 'taken' }] },
-    },
-  ]);
-});
-
 test('shows a topic that takes no message, with the time of its first failure, until a message is taken', async () => {
   const { moved, row, says, topic, clock, restart } = await house();
   topic.isUp = false;

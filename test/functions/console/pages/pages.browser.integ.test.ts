@@ -114,13 +114,6 @@ test.each([
   },
 );
 
-test('the check of axe finds what is wrong', async () => {
-  const page = await as('finance');
-  await page.goto(full.origin);
-  await page.evaluate('document.querySelector("main").append(document.createElement("img"))');
-  expect(await findingsOfAxe(page)).toEqual(['image-alt: <img>']);
-});
-
 test('Ctrl-K leads by keyboard alone to a page, a job or the search, and Escape back', async () => {
   const page = await as('finance');
   const go = async (word: string): Promise<string> => {

@@ -46,15 +46,3 @@ describe.each([false, true])('nothing there yet: %s', async (empty) => {
     },
   );
 });
-
-test.each([
-  ['kept in DynamoDB', 'a word of AWS'],
-  ['owner of group/101', 'a subject of programs'],
-  ['spent by user 7', 'an id'],
-  ['since 2026-11-21T12:00:00Z', 'an instant as programs write it'],
-  ['jobs since 2026-10-31', 'a day as programs write it'],
-  ['undefined EUR', 'what is no word'],
-])('“%s” would be found', (text, name) => {
-  for (const html of [`<p>${text}</p>`, `<a title="${text}" href="/">x</a>`])
-    expect(findingsOf('/', html)).toContainEqual(expect.stringContaining(`: ${name}: `));
-});

@@ -69,16 +69,6 @@ test('a grant whose approval was not noted is found below a hundred later edits,
   expect((await limitEdits.live())?.document.grants).toHaveLength(1);
 });
 
-test('nobody asks for groups they do not see, or sees their requests', async () => {
-  const made = await aLiveDesk();
-  const stranger: Requester = { actor: 'eve', rights: [{ role: 'viewer', groups: [102] }] };
-  expect(await made.limitEdits.request(asked, stranger)).toMatchObject({ outcome: 'forbidden', act: 'ask' });
-  await filed(made);
-  expect(await made.limitEdits.requests(stranger)).toEqual([]);
-  expect(await made.limitEdits.requests(dev)).toHaveLength(1);
-  expect(await made.limitEdits.requests(zoe)).toHaveLength(1);
-});
-
 test('five wait for an answer per person, and room is made when one is declined or a month is over', async () => {
   const made = await aLiveDesk();
   const { limitEdits, pass } = made;
