@@ -51,7 +51,7 @@ export interface RouterFailure {
   readonly code: number;
   readonly details: string;
   /** An action for the operator. Absent if the relay recovers alone. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
 }
 
 const TOKEN_REFUSED =
@@ -107,15 +107,18 @@ function remedyOfNetwork(error: unknown): string | undefined {
 export const networkFailure = (
   address: string,
   { code = '', message }: { readonly code?: string; readonly message: string },
-): RouterFailure =>
-  failure(STATUS.UNAVAILABLE, `${address}: ${plain(message)}`, remedyOfNetwork({ code, message }));
+): RouterFailure => ({
+  code: STATUS.UNAVAILABLE,
+  details: `${address}: ${plain(message)}`,
+  remedy: remedyOfNetwork({ code, message }),
+});
 
 export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
   const { code, remedy } = HTTP[httpStatus] ?? {
     code: STATUS.UNAVAILABLE,
     remedy: httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY,
   };
-  return failure(code, `${address}: HTTP ${httpStatus} at ${step}`, remedy);
+  return { code, remedy, details: `${address}: HTTP ${httpStatus} at ${step}` };
 }
 
 export function callFailure(
@@ -126,27 +129,21 @@ export function callFailure(
   const connection = /.*Last error: (.*?)(?:\. Resolution note: .*)?$/s.exec(details)?.[1];
   // grpc-js does not pass on what a proxy answered to CONNECT.
   if (connection === 'undefined') {
-    const what = `${url} through the proxy ${peer}: it opened no connection`;
-    return failure(STATUS.UNAVAILABLE, what, `the proxy may want credentials. ${PROXY_CREDENTIALS}`);
+    const details = `${url} through the proxy ${peer}: it opened no connection`;
+    const remedy = `the proxy may want credentials. ${PROXY_CREDENTIALS}`;
+    return { code: STATUS.UNAVAILABLE, details, remedy };
   }
   if (connection !== undefined || details.startsWith('Name resolution failed'))
     return networkFailure(url, { message: connection ?? details });
   const address = peer === '' || url.endsWith(`//${peer}`) ? url : `${url} (${peer})`;
   const http = /Received HTTP status code (\d+)/.exec(details)?.[1];
   if (http !== undefined) return { ...httpFailure(address, Number(http), 'the call'), code };
-  return failure(code, `${address}: ${statusName(code)}: ${details}`, ANSWERED[code]);
+  return {
+    code,
+    remedy: ANSWERED[code],
+    details: `${address}: ${STATUS[code] ?? `status ${code}`}: ${details}`,
+  };
 }
-
-export const tokenFailure = (message: string): RouterFailure => ({
-  code: STATUS.UNAUTHENTICATED,
-  details: message,
-});
-
-const failure = (code: number, details: string, remedy: string | undefined): RouterFailure => ({
-  code,
-  details,
-  ...(remedy !== undefined && { remedy }),
-});
 
 /** Removes parts that change between tries, and Node's advice about a flag that the relay does not have. */
 const plain = (message: string): string =>
@@ -154,5 +151,3 @@ const plain = (message: string): string =>
     .replace(/^Error: /, '')
     .replace(/; if the root CA is installed locally.*?--use-system-ca/, '')
     .replace(/ \(\d{4}-\d\d-\d\dT[^)]*\)/, '');
-
-const statusName = (code: number): string => STATUS[code] ?? `status ${code}`;
