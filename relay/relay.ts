@@ -63,13 +63,7 @@ export function createRelay(options: {
   readonly leaveWaitingMs?: number;
   readonly schemaTrust?: SchemaTrust;
 }) {
-  const { router, schema, clock = systemRelayClock, random = Math.random } = options;
-  let lastAnswerAtMs: number | undefined;
-  const observe: RelayObserver = (event) => {
-    if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
-    options.observe(event);
-  };
-
+  const { router, schema, observe, clock = systemRelayClock, random = Math.random } = options;
   const breaker = createBreaker(
     () => clock.monotonicMs(),
     (state) => observe({ type: 'breaker', state }),
@@ -200,10 +194,8 @@ export function createRelay(options: {
         state: streams.state,
         openStreams: streams.open,
         waitingStreams: streams.waiting,
-        busyStreams: streams.busy,
         downMs: streams.downSinceMs === undefined ? undefined : Math.round(nowMs - streams.downSinceMs),
         everConnected: streams.everConnected,
-        lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
         schema: { source, hash, placeholder, state: proof.state },
         policyVersion: policy()?.version,
         breaker: breaker.state,
@@ -213,7 +205,6 @@ export function createRelay(options: {
         unmeteredQueued: unmetered.queued,
         /** Since all groups of GitLab were listed. Before the first directory: since the start. */
         directoryAgeMs: Math.round(directory.ageMs()),
-        directoryKnown: directory.current() !== undefined,
       };
     },
   };

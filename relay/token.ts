@@ -1,7 +1,7 @@
 import { withoutAbsent } from '../policies/without-absent.ts';
 import type { RelayConfig } from './config.ts';
 import { nameOf } from './events.ts';
-import type { RelayClock } from './exchange.ts';
+import { pauseMs, type RelayClock } from './exchange.ts';
 import { RelayError } from './relay-error.ts';
 import { readSmallFile, type TlsFiles } from './router/target.ts';
 
@@ -139,10 +139,10 @@ async function retryAtStart<T>(read: () => Promise<T>, reading: ParameterReading
     try {
       return await read();
     } catch (error) {
-      const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** attempt) * (0.5 + random() / 2);
-      if (clock.monotonicMs() + pauseMs >= endMs) throw error;
+      const delayMs = pauseMs(attempt, PAUSE_MS_MIN, PAUSE_MS_MAX, random());
+      if (clock.monotonicMs() + delayMs >= endMs) throw error;
       reading.failed(error);
-      await new Promise<void>((resume) => clock.after(pauseMs, resume));
+      await new Promise<void>((resume) => clock.after(delayMs, resume));
     }
   }
 }

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isZone } from '../../policies/limits/calendar.ts';
+import { ANSWER_WITHIN_MS, DEADLINE_MS } from '../../relay/names.ts';
 import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
 import { JOBS_PER_SECOND } from './webhook-concurrency.ts';
 
@@ -15,9 +16,6 @@ export const FARGATE_MEMORY_MIB = {
 const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
-/** A relay's own bounds for its deadline and for jobs that wait for headroom. */
-export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
-export const WAITING_MS = { min: 200, max: 25_000 } as const;
 
 /** A text that fits. `expected` ends the sentence "expected …" of the error. */
 const text = (fits: RegExp | ((value: string) => boolean), expected: string) =>
@@ -133,7 +131,7 @@ const relay = section({
     'registry/name with a tag or, better, a digest, such as registry.example.com/tollgate/relay@sha256:…',
   ).optional(),
   deadlineMs: integer(DEADLINE_MS).default(DEADLINE_MS.fallback),
-  answerWithinMs: integer(WAITING_MS).optional(),
+  answerWithinMs: integer(ANSWER_WITHIN_MS).optional(),
   failurePolicy: choice('admit', 'reject').default('admit'),
 });
 

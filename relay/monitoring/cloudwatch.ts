@@ -4,6 +4,7 @@
  */
 import { emfLine, type Metric } from '../../functions/core/contract/emf-document.ts';
 import { FUNCTION_METRIC } from '../../functions/names.ts';
+import { Timers } from '../connection.ts';
 import type { EventOf, RelayEvent, RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import * as names from '../names.ts';
@@ -20,21 +21,14 @@ export function startEmf(options: {
   const minute = new Minute(random);
   let leaving = false;
   let stopped = false;
-  let cancel = (): void => {};
+  const timers = new Timers<'minute'>(clock);
 
   function writeMinute(): void {
     const line = emfLine(deployment, clock.nowMs(), minute.take({ leaving }));
     if (line !== undefined) write(`${line}\n`);
   }
 
-  function plan(): void {
-    cancel = clock.after(WRITE_EVERY_MS, () => {
-      plan();
-      writeMinute();
-    });
-  }
-
-  plan();
+  timers.every('minute', WRITE_EVERY_MS, writeMinute);
   return {
     observe: ((event) => minute.note(event)) satisfies RelayObserver,
     leave: () => {
@@ -43,7 +37,7 @@ export function startEmf(options: {
     stop: () => {
       if (stopped) return;
       stopped = true;
-      cancel();
+      timers.cancelAll();
       writeMinute();
     },
   };

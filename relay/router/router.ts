@@ -54,8 +54,6 @@ export interface RouterFailure {
   readonly remedy?: string | undefined;
 }
 
-const TOKEN_REFUSED =
-  'the token was refused; check that it belongs to a runner controller and is not revoked';
 const NOT_WEBSOCKET =
   'this is not a WebSocket endpoint; check the URL, and that proxies on the way let upgrades pass';
 const NOT_READY = 'the router or a proxy in front of it is not ready';
@@ -64,18 +62,11 @@ const NOT_READY = 'the router or a proxy in front of it is not ready';
  * HTTP statuses that a router, an ingress or a proxy answers instead of opening a connection or a call. Others up to 426 come from
  * a server that knows no WebSocket.
  */
-const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: string }>> = {
-  401: { code: STATUS.UNAUTHENTICATED, remedy: TOKEN_REFUSED },
-  403: { code: STATUS.PERMISSION_DENIED, remedy: TOKEN_REFUSED },
-  404: {
-    code: STATUS.NOT_FOUND,
-    remedy: 'nothing answers at this path; check the URL against kas.externalUrl of GET /api/v4/metadata',
-  },
-  407: { code: STATUS.UNAVAILABLE, remedy: `the proxy wants credentials. ${PROXY_CREDENTIALS}` },
-  429: {
-    code: STATUS.RESOURCE_EXHAUSTED,
-    remedy: 'a proxy in front of the router limits new connections; raise its limit for the relays',
-  },
+const HTTP_CODES: Readonly<Record<number, number>> = {
+  401: STATUS.UNAUTHENTICATED,
+  403: STATUS.PERMISSION_DENIED,
+  404: STATUS.NOT_FOUND,
+  429: STATUS.RESOURCE_EXHAUSTED,
 };
 
 const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['kind'], string>>> = {
@@ -87,10 +78,11 @@ const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['
 const ANSWERED: Readonly<Record<number, string>> = {
   [STATUS.UNAUTHENTICATED]:
     'check that the token belongs to a runner controller and is not revoked; a new one is used within half a minute',
-  [STATUS.PERMISSION_DENIED]: 'GitLab refuses this controller; check its state, scopes and licence',
-  [STATUS.NOT_FOUND]: 'GitLab knows no such controller, or nothing answers at this URL; check token and URL',
+  [STATUS.PERMISSION_DENIED]: 'GitLab refuses this controller; check its token, state, scopes and licence',
+  [STATUS.NOT_FOUND]:
+    'GitLab knows no such controller, or nothing answers at this URL; check the token, and the URL against kas.externalUrl of GET /api/v4/metadata',
   [STATUS.RESOURCE_EXHAUSTED]:
-    "raise the router's limit of new calls per token and minute, or run fewer relays per token",
+    "raise the router's limit of new calls per token and minute or that of a proxy on the way, or run fewer relays per token",
   [STATUS.INVALID_ARGUMENT]:
     'the router refuses our messages; run `tollgate doctor --router`, and `tollgate gitlab descriptors` for the schema of its version',
   [STATUS.UNIMPLEMENTED]:
@@ -114,10 +106,9 @@ export const networkFailure = (
 });
 
 export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
-  const { code, remedy } = HTTP[httpStatus] ?? {
-    code: STATUS.UNAVAILABLE,
-    remedy: httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY,
-  };
+  const code = HTTP_CODES[httpStatus] ?? STATUS.UNAVAILABLE;
+  const byProxy = httpStatus === 407 ? `the proxy wants credentials. ${PROXY_CREDENTIALS}` : undefined;
+  const remedy = ANSWERED[code] ?? byProxy ?? (httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY);
   return { code, remedy, details: `${address}: HTTP ${httpStatus} at ${step}` };
 }
 
