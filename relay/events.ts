@@ -29,13 +29,7 @@ export type RelayEvent =
   | { readonly type: 'unreadable'; readonly problem: string; readonly sizeBytes: number }
   | { readonly type: 'implausible'; readonly jobId: number; readonly why: 'impossible' | 'against_directory' }
   | { readonly type: 'suspicious'; readonly jobId: number; readonly fields: readonly string[] }
-  | {
-      readonly type: 'batch';
-      readonly id?: string | undefined;
-      readonly roots: number;
-      readonly jobs: number;
-      readonly waiters: number;
-    }
+  | { readonly type: 'batch'; readonly roots: number; readonly jobs: number; readonly waiters: number }
   | { readonly type: 'waiting'; readonly jobs: number }
   | {
       readonly type: 'answered';

@@ -112,7 +112,6 @@ export function createRelay(options: {
     observe,
     lanes,
     defer: setImmediate,
-    newBatchId: randomUUID,
   });
   const { source, hash, placeholder } = schema;
   const observeSchema = (state: SchemaState): void =>

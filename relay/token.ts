@@ -3,7 +3,7 @@ import type { RelayConfig } from './config.ts';
 import { nameOf } from './events.ts';
 import { pauseMs, type RelayClock } from './exchange.ts';
 import { RelayError } from './relay-error.ts';
-import { readSmallFile, type TlsFiles } from './router/target.ts';
+import { readSecretFile, type TlsFiles } from './router/target.ts';
 
 /** The controller's token. It is read for every call, so a rotated one is used without a restart. Never logged. */
 export interface TokenSource {
@@ -34,7 +34,7 @@ export function fileToken(path: string, monotonicMs: () => number = () => perfor
       if (token !== undefined && nowMs < readAgainAtMs) return token;
       readAgainAtMs = nowMs + READ_FILE_EVERY_MS;
       try {
-        token = checkedToken(readSmallFile(path, 'token_unreadable'), path);
+        token = checkedToken(readSecretFile(path, 'token_unreadable'), path);
       } catch (error) {
         if (token === undefined) throw error;
       }

@@ -8,6 +8,7 @@
  * 4. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
  * 5. Past its deadline a caller gets `undecided`.
  */
+import { randomUUID } from 'node:crypto';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ownFault, type RelayObserver } from '../events.ts';
 import { type LedgerDecision, type RelayClock, undecided } from '../exchange.ts';
@@ -60,7 +61,6 @@ export function createGroupCommit(options: {
   /** Runs after the current network read, so its requests share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
   readonly queuedMax?: number;
-  readonly newBatchId?: () => string;
 }) {
   const { clock, lanes = createLanes(clock) } = options;
   const jobs = new Map<number, BatchJob>();
@@ -183,15 +183,14 @@ export function createGroupCommit(options: {
     const roots = new Set(sent.map(({ root }) => root));
     const batch: Batch = { jobs: sent, roots, startedAtMs, forgetDeadline };
     inFlight.add(batch);
-    const id = options.newBatchId?.();
+    const id = randomUUID();
     let waiters = 0;
     for (const job of sent) {
       waiters += job.waiters.size;
-      if (id === undefined) continue;
       job.batch = id;
       for (const waiter of job.waiters) waiter.sent?.(id);
     }
-    options.observe({ type: 'batch', id, roots: roots.size, jobs: sent.length, waiters });
+    options.observe({ type: 'batch', roots: roots.size, jobs: sent.length, waiters });
     options.send(sent, latestMs - startedAtMs, id).then(
       (decisions) => end(batch, decisions),
       (error: unknown) => {

@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 import { gunzip as gunzipInto, gzip as gzipInto } from 'node:zlib';
 import * as names from '../../functions/names.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import { readHeadroom } from '../admit/response.ts';
 import { awsJson, putItem, type RelayTable } from '../aws/aws-json.ts';
 import type { RelayClock } from '../exchange.ts';
 import { type Headroom, type HeadroomSnapshot, type LimitHeadroom, reasonOf } from './headroom.ts';
@@ -80,13 +79,16 @@ async function packed(kept: HeadroomSnapshot): Promise<Buffer> {
 
 const NONE: HeadroomSnapshot = { rooms: [], given: [] };
 
-/** Returns nothing for an item of another form: the others still count. */
+/** Only relays write these items. Returns nothing for one of another form: the others still count. */
 async function unpacked(item: unknown, nowMs: number): Promise<HeadroomSnapshot> {
   const kept = isRecord(item) && isOurs(item) ? item[names.ROOMS_KEPT] : undefined;
   if (!isRecord(kept) || typeof kept.B !== 'string') return NONE;
   try {
     const text = await gunzip(Buffer.from(kept.B, 'base64'), { maxOutputLength: TEXT_BYTES_MAX });
-    return parseSnapshot(JSON.parse(text.toString('utf8')), nowMs);
+    const { version, rooms, given } = JSON.parse(text.toString('utf8'));
+    if (version !== TEXT_VERSION) return NONE;
+    const isFresh = ({ toldAtMs }: LimitHeadroom) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX;
+    return { rooms: rooms.filter(isFresh), given };
   } catch {
     return NONE;
   }
@@ -95,25 +97,6 @@ async function unpacked(item: unknown, nowMs: number): Promise<HeadroomSnapshot>
 /** Items without a version are older than versions. */
 const isOurs = ({ [names.VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
   version === undefined || (isRecord(version) && version.N === names.ITEM_VERSION);
-
-function parseSnapshot(text: unknown, nowMs: number): HeadroomSnapshot {
-  if (!isRecord(text) || text.version !== TEXT_VERSION) return NONE;
-  const { rooms, given } = text;
-  return {
-    rooms: Array.isArray(rooms)
-      ? rooms
-          .filter(isLimitHeadroom)
-          .filter(({ toldAtMs }) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX)
-      : [],
-    given: Array.isArray(given) ? given.filter((jobId) => Number.isSafeInteger(jobId)) : [],
-  };
-}
-
-const isLimitHeadroom = (value: unknown): value is LimitHeadroom =>
-  isRecord(value) &&
-  readHeadroom({ room: [value.room] }).length === 1 &&
-  [value.toldAtMs, value.left, value.spent].every(Number.isFinite) &&
-  (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs));
 
 export function createHeadroomSnapshots(options: {
   readonly left: readonly HeadroomSnapshot[];

@@ -87,10 +87,6 @@ class FunctionUrl(Ignored, CloudFormationModel):
     def cloudformation_type():
         return "AWS::Lambda::Url"
 
-    @classmethod
-    def has_cfn_attr(cls, attr):
-        return attr in ("FunctionArn", "FunctionUrl")
-
     def get_cfn_attribute(self, attribute_name):
         return self.name if attribute_name == "FunctionArn" else self.url
 
@@ -136,15 +132,10 @@ delete_anyway = CloudFormationBackend.delete_stack
 
 def delete_stack(self, name_or_stack_id):
     for stack in list(self.stacks.values()):
-        if name_or_stack_id in (stack.stack_id, stack.name):
-            refuse_protected(stack)
+        if name_or_stack_id in (stack.stack_id, stack.name) and stack.enable_termination_protection:
+            message = f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
+            raise ValidationError(message=message)
     delete_anyway(self, name_or_stack_id)
-
-
-def refuse_protected(stack):
-    if stack.enable_termination_protection:
-        message = f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
-        raise ValidationError(message=message)
 
 
 known_json = parsing.clean_json
