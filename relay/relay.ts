@@ -24,7 +24,7 @@ import { watchNeededFields } from './translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from './translate/request-reader.ts';
 import { WaitQueue } from './wait-queue.ts';
 import { encodeResponse, type WireSchema } from './wire/schema.ts';
-import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
+import { createSchemaProof, type SchemaState } from './wire/schema-proof.ts';
 
 export type Relay = ReturnType<typeof createRelay>;
 
@@ -61,7 +61,7 @@ export function createRelay(options: {
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
   readonly leaveWaitingMs?: number;
-  readonly schemaTrust?: SchemaTrust;
+  readonly schemaState?: SchemaState;
 }) {
   const { router, schema, observe, clock = systemRelayClock, random = Math.random } = options;
   const breaker = createBreaker(
@@ -116,7 +116,7 @@ export function createRelay(options: {
   const { source, hash, placeholder } = schema;
   const observeSchema = (state: SchemaState): void =>
     observe({ type: 'schema', state, source, hash, placeholder });
-  const proof = createSchemaProof(options.schemaTrust ?? 'earned', observeSchema);
+  const proof = createSchemaProof(options.schemaState ?? 'unproven', observeSchema);
   const notWritten = (where: 'journal' | 'headroom') => (error: unknown) =>
     observe({ type: 'not_written', where, error: nameOf(error) });
   const snapshots =

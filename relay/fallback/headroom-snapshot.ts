@@ -25,8 +25,6 @@ const ITEM_BYTES_MAX = 380_000;
 const TEXT_BYTES_MAX = 8 * 1024 * 1024;
 /** The relays that were started last: their items include what they took over from earlier ones. */
 const RELAYS_READ_MAX = 16;
-/** A page of DynamoDB has 1 MB, a third more in base64. */
-const RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
 const SKEW_MS_MAX = 60_000;
 const WRITE_AFTER_MS = 1_000;
 const RETRY_AFTER_MS = 10_000;
@@ -41,7 +39,6 @@ export function headroomTable(
   async function read(): Promise<readonly HeadroomSnapshot[]> {
     const response = await awsJson(options, {
       target: 'DynamoDB_20120810.Query',
-      version: '1.0',
       input: {
         ...{ TableName: table, ConsistentRead: true, ScanIndexForward: false, Limit: RELAYS_READ_MAX },
         KeyConditionExpression: '#pk = :pk',
@@ -49,7 +46,6 @@ export function headroomTable(
         ExpressionAttributeValues: { ':pk': { S: pk } },
       },
       timeoutMs: TIMEOUT_MS.read,
-      responseBytesMax: RESPONSE_BYTES_MAX,
     });
     const items = isRecord(response) && Array.isArray(response.Items) ? response.Items : [];
     return Promise.all(items.map((item) => unpacked(item, nowMs() + SKEW_MS_MAX)));

@@ -7,8 +7,6 @@ const PREFIX = 'tollgate_relay_';
 /** Around the usual 16 ms, the 2 s after which the fallback decides, and the longest wait for headroom. */
 const SECONDS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 15, 20, 25];
 const BATCH_JOBS = [1, 2, 4, 8, 16, 32, 64, 96];
-/** As numbers, so that an alarm can compare. */
-const BREAKER_STATES = { closed: 0, half_open: 1, open: 2 } as const;
 
 /** `AnswerLatencyMs` is `tollgate_relay_answer_latency_seconds`. */
 const named = ({ name }: Metric, suffix = ''): { readonly name: string; readonly help: string } => ({
@@ -68,8 +66,6 @@ export function createMetrics(): { readonly observe: RelayObserver; render(): Pr
   on('schema', ({ hash, source, placeholder }) =>
     schema.set({ hash, source, placeholder: placeholder ? 'yes' : 'no' }, 1),
   );
-  const breaker = gauge('breaker_state', '0 closed, 1 half open, 2 open.');
-  on('breaker', ({ state }) => breaker.set(BREAKER_STATES[state]));
   const posted = counter('unmetered_posted', 'Fallback answers in the ledger.');
   const journaled = counter('unmetered_journaled', 'Fallback answers journaled.');
   on('unmetered', (event) => {
