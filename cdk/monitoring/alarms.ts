@@ -65,7 +65,6 @@ const watchdogFailing: AlarmRow = {
   label: 'Errors of the watchdog',
   graph: 'Watchdog',
   periods: 3,
-  // Lambda counts the errors of each run, zero included, and it runs every minute: no value is no run.
   missing: 'breaching',
 };
 

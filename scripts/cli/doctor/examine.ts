@@ -7,7 +7,8 @@ import { type Router, RouterStatus, remedyOfStatus, STATUS } from '../../../rela
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
-import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
+import { fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
+import { ALIASES } from '../../../relay/translate/aliases.ts';
 import { compileReader } from '../../../relay/translate/request-reader.ts';
 import { resolvePath } from '../../../relay/translate/variables.ts';
 import { VERSION } from '../../../relay/version.ts';
@@ -234,7 +235,7 @@ function checkRequest(schema: WireSchema, bytes: Uint8Array): readonly DoctorFin
   const read = compileReader(schema, options)(bytes);
   if (!read.ok) return [explained, problem('decoded', read.problem, SYNC)];
   const { request } = read;
-  const fields = describeAliases(schema.request, { trustVariables: false }).map((source) => source.field);
+  const fields = [...ALIASES.map(({ field }) => field), 'variables' as const];
   const absent = fields.filter((field) => request[field] === undefined);
   return [
     explained,
