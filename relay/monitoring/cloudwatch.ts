@@ -20,7 +20,6 @@ export function startEmf(options: {
   const { deployment, clock, random, write } = options;
   const minute = new Minute(random);
   let leaving = false;
-  let stopped = false;
   const timers = new Timers<'minute'>(clock);
 
   function writeMinute(): void {
@@ -35,8 +34,6 @@ export function startEmf(options: {
       leaving = true;
     },
     stop: () => {
-      if (stopped) return;
-      stopped = true;
       timers.cancelAll();
       writeMinute();
     },

@@ -75,7 +75,7 @@ const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['
 };
 
 /** Remedies by the status of a call. Statuses that are missing here need no operator. */
-const ANSWERED: Readonly<Record<number, string>> = {
+export const REMEDIES: Readonly<Record<number, string>> = {
   [STATUS.UNAUTHENTICATED]:
     'check that the token belongs to a runner controller and is not revoked; a new one is used within half a minute',
   [STATUS.PERMISSION_DENIED]: 'GitLab refuses this controller; check its token, state, scopes and licence',
@@ -88,8 +88,6 @@ const ANSWERED: Readonly<Record<number, string>> = {
   [STATUS.UNIMPLEMENTED]:
     'the router does not know this method: update GitLab to 18.9 or newer, or get its schema with `tollgate gitlab descriptors --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE',
 };
-
-export const remedyOfStatus = (code: number): string | undefined => ANSWERED[code];
 
 function remedyOfNetwork(error: unknown): string | undefined {
   const { kind, cause, remedy } = connectionFailure(error);
@@ -108,7 +106,7 @@ export const networkFailure = (
 export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
   const code = HTTP_CODES[httpStatus] ?? STATUS.UNAVAILABLE;
   const byProxy = httpStatus === 407 ? `the proxy wants credentials. ${PROXY_CREDENTIALS}` : undefined;
-  const remedy = ANSWERED[code] ?? byProxy ?? (httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY);
+  const remedy = REMEDIES[code] ?? byProxy ?? (httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY);
   return { code, remedy, details: `${address}: HTTP ${httpStatus} at ${step}` };
 }
 
@@ -131,7 +129,7 @@ export function callFailure(
   if (http !== undefined) return { ...httpFailure(address, Number(http), 'the call'), code };
   return {
     code,
-    remedy: ANSWERED[code],
+    remedy: REMEDIES[code],
     details: `${address}: ${STATUS[code] ?? `status ${code}`}: ${details}`,
   };
 }

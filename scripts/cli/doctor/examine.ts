@@ -3,7 +3,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isLoopback } from '../../../relay/config.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
-import { type Router, RouterStatus, remedyOfStatus, STATUS } from '../../../relay/router/router.ts';
+import { REMEDIES, type Router, RouterStatus, STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
@@ -109,7 +109,7 @@ async function speak(
     found(
       code === STATUS.OK
         ? ok('answer', 'sent as admitted, and the router ended the stream well')
-        : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
+        : problem('answer', `the router ended the stream with status ${code}`, REMEDIES[code]),
     );
     return dumpWire(admission.bytes);
   } finally {
