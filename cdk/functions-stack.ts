@@ -50,12 +50,11 @@ export class FunctionsStack extends Stack {
     this.consoleUrl = programs.consoleUrl;
     [this.alarmsTopic, this.thresholdsTopic] = [operators.topic, thresholds.topic];
     addMonitoring(this, { settings, state, topicArns: operators.topicArns });
-    const outputs: readonly (readonly [name: string, value: string | undefined, description: string])[] = [
+    for (const [name, value, description] of [
       ['ConsoleUrl', programs.consoleUrl, 'Address of the console; users open console.url of the settings'],
       ['ThresholdsTopicArn', thresholds.topic.topicArn, 'Owners of limits subscribe here'],
       ['AlarmsTopicArn', operators.topic.topicArn, 'Those on call subscribe here'],
-    ];
-    for (const [name, value, description] of outputs)
+    ] as const)
       if (value !== undefined) new CfnOutput(this, name, { value, description });
   }
 }

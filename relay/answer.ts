@@ -20,7 +20,7 @@ import type { SchemaProof } from './wire/schema-proof.ts';
 
 interface Reply {
   readonly answer: RouterResponse;
-  readonly request?: AdmissionRequest;
+  readonly request?: AdmissionRequest | undefined;
   readonly explained?: boolean;
   readonly decision?: Decision;
   readonly batch?: string | undefined;
@@ -130,11 +130,7 @@ export function createAnswering(options: {
     cause: FallbackCause,
     request: AdmissionRequest | undefined,
   ): Reply {
-    return {
-      ...(given ?? fallback.operatorsChoice(cause)),
-      cause,
-      ...(request !== undefined && { request }),
-    };
+    return { ...(given ?? fallback.operatorsChoice(cause)), cause, request };
   }
 
   /** A rejection fails the job for good, and under an unproven schema it may hit the wrong job. */
@@ -145,7 +141,7 @@ export function createAnswering(options: {
       return clock.monotonicMs() < shortUntilMs ? { ...reply, answer: SHORT_REJECTION } : reply;
     const { decision } = reply;
     const code = decision?.outcome === 'rejected' ? decision.violations[0].reason.code : undefined;
-    observe({ type: 'rejection_withheld', state, ...(code !== undefined && { code }) });
+    observe({ type: 'rejection_withheld', state, code });
     return { ...reply, answer: { outcome: 'admitted' }, cause: 'schema_unproven' };
   }
 
@@ -177,18 +173,9 @@ export function createAnswering(options: {
       const answered = answer.outcome;
       options.unmetered.add({ request, answered, cause: unbooked, answeredAtMs: given.atMs });
     }
-    observe({
-      type: 'answered',
-      answer,
-      via: cause === undefined ? 'ledger' : 'fallback',
-      ...(cause !== undefined && { cause }),
-      ...(batch !== undefined && { batch }),
-      latencyMs: given.latencyMs,
-      ...(waitedMs !== undefined && { waitedMs }),
-      heard,
-      ...(request !== undefined && { request }),
-      ...(decision !== undefined && { decision }),
-    });
+    const via = cause === undefined ? 'ledger' : 'fallback';
+    const { latencyMs } = given;
+    observe({ type: 'answered', answer, via, cause, batch, latencyMs, waitedMs, heard, request, decision });
   }
 
   function guarded<T>(place: FaultPlace, run: () => T): T | undefined {

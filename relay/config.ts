@@ -112,16 +112,11 @@ export const isLoopback = (host: string): boolean =>
 
 export type RelayConfig = ReturnType<typeof readRelayConfig>;
 
-/** Users notice a runner's poll that takes longer. */
-export const RELAY_DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
-/** The router times out after some 20 s, as observed. The relay gives a stream up after 30 s. */
-export const ANSWER_WITHIN_MS = { min: 200, max: 25_000 } as const;
-
 /** @throws {RelayError} `config_invalid` listing every setting that is missing or wrong, never a secret. */
 export function readRelayConfig(env: Env) {
   const read = envReader(env);
   const admitRoute = readAdmitRoute(read);
-  const deadlineMs = read.integer(names.ENV_DEADLINE_MS, RELAY_DEADLINE_MS);
+  const deadlineMs = read.integer(names.ENV_DEADLINE_MS, names.DEADLINE_MS);
   const expected = 'up to 200 of letters, digits and . _ / @ -, a letter or digit first';
   const config = {
     router: readTarget(read),
@@ -134,7 +129,7 @@ export function readRelayConfig(env: Env) {
     aws: readAwsConfig(read, admitRoute),
     deadlineMs,
     answerWithinMs: read.integer(names.ENV_ANSWER_WITHIN_MS, {
-      ...{ min: deadlineMs, max: ANSWER_WITHIN_MS.max, fallback: deadlineMs },
+      ...{ min: deadlineMs, max: names.ANSWER_WITHIN_MS.max, fallback: deadlineMs },
     }),
     fallback: read.choice(names.ENV_FALLBACK, ['admit', 'reject'], 'admit'),
     relays: read.integer(names.ENV_RELAYS, { min: 1, max: 100, fallback: 1 }),

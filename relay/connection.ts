@@ -151,7 +151,7 @@ export class Stream implements AdmitCallListener {
     // Some routers leave answered calls open until we cancel them.
     const isHeard = code === STATUS.OK || (this.#cancelled && code === STATUS.CANCELLED);
     if (last === 'answered') this.#delivered?.(isHeard, refusalOf(code, details));
-    this.#owner.ended(this, kind, { code, details, ...(remedy !== undefined && { remedy }) });
+    this.#owner.ended(this, kind, { code, details, remedy });
   }
 
   #send(bytes: Uint8Array): boolean {
@@ -298,11 +298,7 @@ export class Connection {
     const attempt = this.#attempt;
     const delayMs = backoffMs(code, attempt, this.#deps.random);
     this.#become('backing_off');
-    this.#deps.observe({
-      type: 'backing_off',
-      ...{ code, details, attempt, delayMs },
-      ...(remedy !== undefined && { remedy }),
-    });
+    this.#deps.observe({ type: 'backing_off', code, details, remedy, attempt, delayMs });
     this.#timers.after('pause', delayMs, () => {
       this.#become('probing');
       this.#deps.mayOpen(true);

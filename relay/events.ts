@@ -2,7 +2,7 @@
  * Everything that a relay reports about itself. Parts take a {@link RelayObserver}; `main.ts` subscribes the log, Prometheus and
  * CloudWatch metrics, and local runs the terminal. No event carries a token, a variable or an undecoded byte.
  */
-import type { Decision, NoticeOrder } from '../policies/decision.ts';
+import type { Decision } from '../policies/decision.ts';
 import type { AdmissionRequest } from '../policies/request/request.ts';
 import type { RouterResponse } from './exchange.ts';
 import type { RouterFailure } from './router/router.ts';
@@ -16,7 +16,7 @@ export type RelayEvent =
       readonly asked: boolean;
       /** The router refused the stream or lost it. @default false */
       readonly failed?: boolean;
-      readonly answered?: RouterResponse['outcome'];
+      readonly answered?: RouterResponse['outcome'] | undefined;
     })
   | (RouterFailure & { readonly type: 'backing_off'; readonly attempt: number; readonly delayMs: number })
   /** `again`: after a loss of all streams, not at the start. */
@@ -29,26 +29,20 @@ export type RelayEvent =
   | { readonly type: 'unreadable'; readonly problem: string; readonly sizeBytes: number }
   | { readonly type: 'implausible'; readonly jobId: number; readonly why: 'impossible' | 'against_directory' }
   | { readonly type: 'suspicious'; readonly jobId: number; readonly fields: readonly string[] }
-  | {
-      readonly type: 'batch';
-      readonly id?: string;
-      readonly roots: number;
-      readonly jobs: number;
-      readonly waiters: number;
-    }
+  | { readonly type: 'batch'; readonly roots: number; readonly jobs: number; readonly waiters: number }
   | { readonly type: 'waiting'; readonly jobs: number }
   | {
       readonly type: 'answered';
       readonly answer: RouterResponse;
       readonly via: 'ledger' | 'fallback';
-      readonly cause?: string;
-      readonly batch?: string;
+      readonly cause?: string | undefined;
+      readonly batch?: string | undefined;
       readonly latencyMs: number;
-      readonly waitedMs?: number;
+      readonly waitedMs?: number | undefined;
       /** False if the router went before it had the answer, or may have. */
       readonly heard: boolean;
-      readonly request?: AdmissionRequest;
-      readonly decision?: Decision;
+      readonly request?: AdmissionRequest | undefined;
+      readonly decision?: Decision | undefined;
     }
   /** A whole call of the admit function failed. `details` never quotes a response. */
   | {
@@ -60,7 +54,7 @@ export type RelayEvent =
       readonly type: 'schema';
       readonly state: SchemaState;
     })
-  | { readonly type: 'rejection_withheld'; readonly state: SchemaState; readonly code?: string }
+  | { readonly type: 'rejection_withheld'; readonly state: SchemaState; readonly code?: string | undefined }
   | { readonly type: 'answer_refused'; readonly outcome: RouterResponse['outcome']; readonly refusal: string }
   /** Fields that rules need and GitLab does not send any more, at the start and at every change. */
   | { readonly type: 'fields'; readonly missing: readonly string[] }
@@ -71,7 +65,12 @@ export type RelayEvent =
       readonly frames: readonly string[];
     }
   | { readonly type: 'breaker'; readonly state: 'closed' | 'open' | 'half_open' }
-  | { readonly type: 'directory'; readonly ageMs: number; readonly groups: number; readonly problem?: string }
+  | {
+      readonly type: 'directory';
+      readonly ageMs: number;
+      readonly groups: number;
+      problem?: string | undefined;
+    }
   /** After each read of the policy in force: the version in use, and for how long another one has been current. */
   | { readonly type: 'rules'; version?: string | undefined; behindMs: number; problem?: string | undefined }
   | { readonly type: 'not_written'; readonly where: 'journal' | 'headroom'; readonly error: string }
@@ -138,12 +137,3 @@ export function observeAll(
     }
   };
 }
-
-/** Returns whether users are notified of a rejection for the first time. If the service does not say, they are. */
-export function noticeOf({ answer, decision }: EventOf<'answered'>): NoticeOrder | undefined {
-  if (answer.outcome !== 'rejected') return undefined;
-  return decision?.outcome === 'rejected' && decision.notice === 'repeat' ? 'repeat' : 'first';
-}
-
-export const decisionMs = ({ latencyMs, waitedMs = 0 }: EventOf<'answered'>): number =>
-  Math.max(0, latencyMs - waitedMs);

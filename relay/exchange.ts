@@ -30,6 +30,10 @@ export interface RelayClock {
   after(delayMs: number, run: () => void): () => void;
 }
 
+/** Doubles with each attempt, and is drawn from its upper half: those that failed together must not return together. */
+export const pauseMs = (attempt: number, minMs: number, maxMs: number, random: number): number =>
+  Math.min(maxMs, minMs * 2 ** attempt) * (0.5 + random / 2);
+
 /** Why the fallback decided. A fixed set, because a metric has it as label. */
 export type FallbackCause =
   | UndecidedCause

@@ -16,7 +16,7 @@ import { openSecrets } from './token.ts';
 import { fieldsWithoutSource } from './translate/alias-sources.ts';
 import { VERSION } from './version.ts';
 import { loadSchema } from './wire/schema.ts';
-import { trustIn } from './wire/schema-proof.ts';
+import { initialState } from './wire/schema-proof.ts';
 
 async function main(config: RelayConfig): Promise<void> {
   const { deployment, answerWithinMs } = config;
@@ -63,7 +63,7 @@ async function main(config: RelayConfig): Promise<void> {
     relays: config.relays,
     writeJournal: aws.writeJournal,
     headroom: aws.headroom && { left, write: aws.headroom.write },
-    schemaTrust: trustIn(schema, isLoopback(config.router.host)),
+    schemaState: initialState(schema, isLoopback(config.router.host)),
     observe: observeAll(observers, (error) => log.error({ error: nameOf(error) }, 'an observer failed')),
   });
   const health = await serveHealth(

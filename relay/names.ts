@@ -30,8 +30,12 @@ export const ENV_ADMIT_URL = 'TOLLGATE_ADMIT_URL';
 /** `yes` lets the jobs travel unencrypted to a service on another host. */
 export const ENV_ALLOW_PLAINTEXT_ADMIT = 'TOLLGATE_ALLOW_PLAINTEXT_ADMIT';
 export const ENV_DEADLINE_MS = 'TOLLGATE_DEADLINE_MS';
+/** Users notice a runner's poll that takes longer. */
+export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
 /** From request to answer for a job that waits for headroom, milliseconds. Unset: the deadline of all requests. */
 export const ENV_ANSWER_WITHIN_MS = 'TOLLGATE_ANSWER_WITHIN_MS';
+/** The router times out after some 20 s, as observed. The relay gives a stream up after 30 s. */
+export const ANSWER_WITHIN_MS = { min: 200, max: 25_000 } as const;
 /** The decision of cost and capacity rules while the ledger is out of reach: `admit` or `reject`. */
 export const ENV_FALLBACK = 'TOLLGATE_FALLBACK';
 /** The number of relays. Each spends its share of the headroom while the ledger is out of reach. */

@@ -172,7 +172,7 @@ class Pool implements StreamOwner {
       ...end,
       asked: wasAsked || tooLarge,
       failed: !draining && (kind === 'refused' || kind === 'failed'),
-      ...(answered !== undefined && { answered }),
+      answered,
     });
     if (draining) {
       if (this.#streams.size === 0) this.#finishDrain();

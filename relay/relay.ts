@@ -24,7 +24,7 @@ import { watchNeededFields } from './translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from './translate/request-reader.ts';
 import { WaitQueue } from './wait-queue.ts';
 import { encodeResponse, type WireSchema } from './wire/schema.ts';
-import { createSchemaProof, type SchemaState, type SchemaTrust } from './wire/schema-proof.ts';
+import { createSchemaProof, type SchemaState } from './wire/schema-proof.ts';
 
 export type Relay = ReturnType<typeof createRelay>;
 
@@ -61,15 +61,9 @@ export function createRelay(options: {
   readonly random?: () => number;
   readonly poolSizes?: PoolSizes;
   readonly leaveWaitingMs?: number;
-  readonly schemaTrust?: SchemaTrust;
+  readonly schemaState?: SchemaState;
 }) {
-  const { router, schema, clock = systemRelayClock, random = Math.random } = options;
-  let lastAnswerAtMs: number | undefined;
-  const observe: RelayObserver = (event) => {
-    if (event.type === 'answered') lastAnswerAtMs = clock.monotonicMs();
-    options.observe(event);
-  };
-
+  const { router, schema, observe, clock = systemRelayClock, random = Math.random } = options;
   const breaker = createBreaker(
     () => clock.monotonicMs(),
     (state) => observe({ type: 'breaker', state }),
@@ -118,12 +112,11 @@ export function createRelay(options: {
     observe,
     lanes,
     defer: setImmediate,
-    newBatchId: randomUUID,
   });
   const { source, hash, placeholder } = schema;
   const observeSchema = (state: SchemaState): void =>
     observe({ type: 'schema', state, source, hash, placeholder });
-  const proof = createSchemaProof(options.schemaTrust ?? 'earned', observeSchema);
+  const proof = createSchemaProof(options.schemaState ?? 'unproven', observeSchema);
   const notWritten = (where: 'journal' | 'headroom') => (error: unknown) =>
     observe({ type: 'not_written', where, error: nameOf(error) });
   const snapshots =
@@ -200,10 +193,8 @@ export function createRelay(options: {
         state: streams.state,
         openStreams: streams.open,
         waitingStreams: streams.waiting,
-        busyStreams: streams.busy,
         downMs: streams.downSinceMs === undefined ? undefined : Math.round(nowMs - streams.downSinceMs),
         everConnected: streams.everConnected,
-        lastAnswerAgeMs: lastAnswerAtMs === undefined ? undefined : Math.round(nowMs - lastAnswerAtMs),
         schema: { source, hash, placeholder, state: proof.state },
         policyVersion: policy()?.version,
         breaker: breaker.state,
@@ -213,7 +204,6 @@ export function createRelay(options: {
         unmeteredQueued: unmetered.queued,
         /** Since all groups of GitLab were listed. Before the first directory: since the start. */
         directoryAgeMs: Math.round(directory.ageMs()),
-        directoryKnown: directory.current() !== undefined,
       };
     },
   };

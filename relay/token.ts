@@ -1,9 +1,9 @@
 import { withoutAbsent } from '../policies/without-absent.ts';
 import type { RelayConfig } from './config.ts';
 import { nameOf } from './events.ts';
-import type { RelayClock } from './exchange.ts';
+import { pauseMs, type RelayClock } from './exchange.ts';
 import { RelayError } from './relay-error.ts';
-import { readSmallFile, type TlsFiles } from './router/target.ts';
+import { readSecretFile, type TlsFiles } from './router/target.ts';
 
 /** The controller's token. It is read for every call, so a rotated one is used without a restart. Never logged. */
 export interface TokenSource {
@@ -34,7 +34,7 @@ export function fileToken(path: string, monotonicMs: () => number = () => perfor
       if (token !== undefined && nowMs < readAgainAtMs) return token;
       readAgainAtMs = nowMs + READ_FILE_EVERY_MS;
       try {
-        token = checkedToken(readSmallFile(path, 'token_unreadable'), path);
+        token = checkedToken(readSecretFile(path, 'token_unreadable'), path);
       } catch (error) {
         if (token === undefined) throw error;
       }
@@ -139,10 +139,10 @@ async function retryAtStart<T>(read: () => Promise<T>, reading: ParameterReading
     try {
       return await read();
     } catch (error) {
-      const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** attempt) * (0.5 + random() / 2);
-      if (clock.monotonicMs() + pauseMs >= endMs) throw error;
+      const delayMs = pauseMs(attempt, PAUSE_MS_MIN, PAUSE_MS_MAX, random());
+      if (clock.monotonicMs() + delayMs >= endMs) throw error;
       reading.failed(error);
-      await new Promise<void>((resume) => clock.after(pauseMs, resume));
+      await new Promise<void>((resume) => clock.after(delayMs, resume));
     }
   }
 }

@@ -2,7 +2,7 @@
 import * as names from '../../functions/names.ts';
 import type { ProgramName } from '../monitoring/series.ts';
 import type { Settings } from '../settings/deployment.ts';
-import { webhookConcurrency } from '../settings/webhook-concurrency.ts';
+import { webhookConcurrency } from '../settings/settings.ts';
 import type { LedgerUse } from './table-rights.ts';
 
 export type KeyPattern = string | { readonly prefix: string };

@@ -1,6 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
 import { Match, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import * as names from '../../functions/names.ts';
 import type { ProgramName } from '../monitoring/series.ts';
@@ -9,12 +12,19 @@ import type { DecisionExport } from './decision-export.ts';
 import { addressOf } from './edge.ts';
 import { type LedgerTable, tableKeyStatements } from './ledger-table.ts';
 import { liveAlias } from './live-alias.ts';
-import { functionName } from './names.ts';
+import { deadLettersName, functionName } from './names.ts';
 import type { RelayNetwork } from './network.ts';
 import { grantGitLabRoute, grantSecret, NodeLambda } from './node-lambda.ts';
-import { concurrencyOf, limitsPath, type ProgramRow, programRows, type Variables } from './program-rows.ts';
+import {
+  concurrencyOf,
+  type KeyPattern,
+  limitsPath,
+  type ProgramRow,
+  programRows,
+  type StreamReading,
+  type Variables,
+} from './program-rows.ts';
 import { arnHere, publishTo } from './statements.ts';
-import { consumeStream } from './stream-consumer.ts';
 import type { OperatorsTopic, ThresholdsTopic } from './topics.ts';
 
 export interface ProgramsProps extends DeploymentProps {
@@ -157,4 +167,44 @@ function grantWatchdog(
   if (settings.disarmAfterFailedJob) allow(['dynamodb:GetItem'], names.YET_FAILED_PK_SUFFIX);
   for (const statement of tableKeyStatements(program, table.encryptionKey))
     program.role.addToPolicy(statement);
+}
+
+/** SQS keeps messages for 14 days at most: a holiday of two weeks is not too late. */
+const DEAD_LETTERS_KEPT = Duration.days(14);
+
+/** Reads in order for each key, at least once. Halves a batch that fails. A queue keeps the positions that were given up. */
+function consumeStream(
+  scope: Construct,
+  name: string,
+  stream: StreamReading,
+  program: NodeLambda,
+  { settings, ledger }: { readonly settings: Settings; readonly ledger: LedgerTable },
+): void {
+  const place = new Construct(scope, 'Consumer');
+  const deadLetters = new Queue(place, 'DeadLetters', {
+    queueName: deadLettersName(settings.stage, name),
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: DEAD_LETTERS_KEPT,
+  });
+  const filter = (key: string, patterns: readonly KeyPattern[]) =>
+    FilterCriteria.filter({ eventName: stream.events, dynamodb: { Keys: { [key]: { S: patterns } } } });
+  new EventSourceMapping(place, 'Source', {
+    target: program.fn,
+    eventSourceArn: ledger.grantStream(program),
+    startingPosition: StartingPosition.TRIM_HORIZON,
+    batchSize: stream.batchSize,
+    maxBatchingWindow: Duration.seconds(stream.batchSeconds),
+    // One batch of a shard at a time: several would only meet on the same counters.
+    parallelizationFactor: 1,
+    bisectBatchOnError: true,
+    reportBatchItemFailures: true,
+    retryAttempts: stream.retries,
+    maxRecordAge: Duration.hours(stream.giveUpAfterHours),
+    filters: [
+      filter(names.SK, stream.sortKeys),
+      ...(stream.partitions ? [filter(names.PK, stream.partitions)] : []),
+    ],
+    onFailure: new SqsDlq(deadLetters),
+  });
 }

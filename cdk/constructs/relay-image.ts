@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Annotations, Stack } from 'aws-cdk-lib';
+import { Annotations } from 'aws-cdk-lib';
 import { Repository } from 'aws-cdk-lib/aws-ecr';
 import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import type { Construct } from 'constructs';
 import { DESCRIPTORS_FOLDER } from '../../relay/names.ts';
 import type { Settings } from '../settings/deployment.ts';
+import { arnHere } from './statements.ts';
 
 const ECR =
   /^(\d{12})\.dkr\.ecr\.([a-z\d-]+)\.amazonaws\.com(?:\.cn)?\/([a-z\d._/-]+?)(?:@(sha256:[a-f\d]{64})|:([\w.-]+))$/;
@@ -42,13 +43,8 @@ export function relayImage(
   if (account === undefined || region === undefined || repositoryName === undefined) {
     return ContainerImage.fromRegistry(ready);
   }
-  const repositoryArn = Stack.of(scope).formatArn({
-    service: 'ecr',
-    account,
-    region,
-    resource: 'repository',
-    resourceName: repositoryName,
-  });
+  const place = { account, region, resourceName: repositoryName };
+  const repositoryArn = arnHere(scope, 'ecr', 'repository', place);
   const repository = Repository.fromRepositoryAttributes(scope, 'Image', { repositoryArn, repositoryName });
   return ContainerImage.fromEcrRepository(repository, digest ?? tag);
 }

@@ -1,18 +1,33 @@
 import { Duration, Size, Stack } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import * as ecs from 'aws-cdk-lib/aws-ecs';
+import type { IRole, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import * as keys from '../../functions/names.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import * as names from '../../relay/names.ts';
+import type { DeploymentProps } from '../settings/deployment.ts';
+import { tableKeyStatements } from './ledger-table.ts';
 import { RELAY_SERVICE, relayClusterName } from './names.ts';
+import type { RelayNetwork } from './network.ts';
 import { relayImage } from './relay-image.ts';
-import { grantRelay, type RelayServiceProps } from './relay-rights.ts';
+import { allow, arnHere, onKeys } from './statements.ts';
 
 /** `nonroot` of the distroless images. */
 const NONROOT = '65532:65532';
 export const SCRATCH_FOLDER = '/tmp';
 /** The relay ends within 10 s; what is left is for a container that hangs. */
 const STOP_TIMEOUT = Duration.seconds(30);
+
+interface RelayServiceProps extends DeploymentProps {
+  readonly network: RelayNetwork;
+  /** Without a URL the relay invokes the function by its name. */
+  readonly admit: { readonly arn: string; readonly url?: string };
+  readonly table: ITable;
+  readonly logGroup: ILogGroup;
+}
 
 /** New relays must have a stream at the router before old ones stop. A deployment whose relays get none is rolled back. */
 export class RelayService extends Construct {
@@ -133,4 +148,57 @@ function relayEnvironment(scope: Construct, { settings, admit, table }: RelaySer
     no_proxy: gitlab.proxyUrl && NO_PROXY,
     [names.ENV_PROXY_PARAMETER]: parameters.proxyCredentials,
   });
+}
+
+/** Everything a relay may do in the account: call one function, read its secrets, write its heartbeat and its journal, keep rooms. */
+function grantRelay(role: IRole, { settings, admit, table }: RelayServiceProps): void {
+  const { parameters, gitlab } = settings;
+  const { instance } = gitlab;
+  const items = (actions: readonly string[], key: string): PolicyStatement =>
+    allow(actions, [table.tableArn], onKeys(`${instance}${key}`));
+  const secrets = [parameters.routerToken, gitlab.caParameter, parameters.proxyCredentials];
+  const statements = [
+    ...callAdmit(admit),
+    ...readSecrets(role, secrets, parameters.keyArn),
+    // Only relays write the journal, and they can neither read nor change it.
+    items(['dynamodb:PutItem'], `${keys.JOURNAL_PK_PREFIX}*`),
+    items(['dynamodb:PutItem', 'dynamodb:Query'], keys.ROOMS_PK_SUFFIX),
+    ...(settings.watchdog ? [items(['dynamodb:PutItem'], keys.HEARTBEAT_PK_SUFFIX)] : []),
+    ...tableKeyStatements(role, table.encryptionKey),
+  ];
+  for (const statement of statements) role.addToPrincipalPolicy(statement);
+}
+
+/** Function URLs ask for both rights; the second only by way of the URL. */
+function callAdmit({ url, arn }: RelayServiceProps['admit']): readonly PolicyStatement[] {
+  if (url === undefined) return [allow(['lambda:InvokeFunction'], [arn])];
+  return [
+    allow(['lambda:InvokeFunctionUrl'], [arn], {
+      StringEquals: { 'lambda:FunctionUrlAuthType': 'AWS_IAM' },
+    }),
+    allow(['lambda:InvokeFunction'], [arn], {
+      Bool: { 'lambda:InvokedViaFunctionUrl': 'true' },
+    }),
+  ];
+}
+
+/** The account's SSM key is open to readers of the parameter. A customer's key needs a grant, limited to these parameters. */
+function readSecrets(
+  role: IRole,
+  parameters: readonly (string | undefined)[],
+  keyArn: string | undefined,
+): readonly PolicyStatement[] {
+  const arns = parameters.flatMap((name) =>
+    name === undefined ? [] : arnHere(role, 'ssm', `parameter${name}`),
+  );
+  const { region, urlSuffix } = Stack.of(role);
+  const read = allow(['ssm:GetParameter'], arns);
+  if (keyArn === undefined) return [read];
+  const decrypt = allow(['kms:Decrypt'], [keyArn], {
+    StringEquals: {
+      'kms:ViaService': `ssm.${region}.${urlSuffix}`,
+      'kms:EncryptionContext:PARAMETER_ARN': arns,
+    },
+  });
+  return [read, decrypt];
 }

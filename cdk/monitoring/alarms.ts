@@ -2,7 +2,6 @@
 import { FUNCTION_METRIC, FUNCTION_METRICS } from '../../functions/names.ts';
 import { RELAY_METRIC, RELAY_METRICS } from '../../relay/names.ts';
 import { type AlarmInput, type AlarmRow, admissionAlarms } from './admission-alarms.ts';
-import { ROLLOUT_ROWS } from './rollout-alarms.ts';
 import { needsOwnMetrics, type RolledOut, seriesIn } from './series.ts';
 
 /** The ledger agrees with GitLab and with its own records. */
@@ -66,7 +65,6 @@ const watchdogFailing: AlarmRow = {
   label: 'Errors of the watchdog',
   graph: 'Watchdog',
   periods: 3,
-  // Lambda counts the errors of each run, zero included, and it runs every minute: no value is no run.
   missing: 'breaching',
 };
 
@@ -176,6 +174,45 @@ function consoleAlarms({ noticesMinutes, requeue, console }: AlarmInput): readon
   };
   return [failing, silent];
 }
+
+/* Alarms that take a new version of a function back while it gets a tenth of the calls. */
+
+const ROLLOUT_RUNBOOK = 'A rollout that was taken back';
+/** Per cent of all answers, for a version that has a tenth of them. */
+const ROLLOUT_SHARE_MAX = 5;
+const REJECTED = '100 * FILL(rejected, 0) / requests';
+
+const errors = (name: string, formula: string): AlarmRow => ({
+  ...{ name, formula, runbook: ROLLOUT_RUNBOOK, label: 'Failed calls of the new version' },
+  says: 'The new version fails.',
+  periodMinutes: 1,
+  periods: [2, 5],
+});
+
+const ROLLOUT_ROWS: Readonly<Record<RolledOut, readonly AlarmRow[]>> = {
+  admit: [
+    errors('AdmitRollout', 'admitRolloutErrors'),
+    {
+      ...{ name: 'AdmitRolloutFallback', runbook: ROLLOUT_RUNBOOK, periodMinutes: 1, periods: [2, 5] },
+      says: `More than ${ROLLOUT_SHARE_MAX} % of the answers came without the ledger while a new version rolled out.`,
+      formula: 'IF(requests > 0, 100 * fallbackAnswers / requests, 0)',
+      label: 'Answers without the ledger, % of requests',
+      breach: ['above', ROLLOUT_SHARE_MAX],
+    },
+    {
+      ...{ name: 'AdmitRolloutRejections', runbook: ROLLOUT_RUNBOOK, periodMinutes: 1 },
+      says: `The share of rejected jobs is more than ${ROLLOUT_SHARE_MAX} points above that of the last hour.`,
+      // The hour is the alarm's range; only its last five minutes count, or a jump would hold deployments back for an hour.
+      formula: `IF(requests >= 20 && EPOCH(requests) > MAX(EPOCH(requests)) - 300, ${REJECTED} - AVG(${REJECTED}), 0)`,
+      label: 'Rejected jobs, points above the hour',
+      breach: ['above', ROLLOUT_SHARE_MAX],
+      periods: [3, 60],
+    },
+  ],
+  settle: [errors('SettleRollout', 'settleRolloutErrors')],
+  // A broken page is answered.
+  console: [errors('ConsoleRollout', 'FILL(consoleRolloutErrors, 0) + FILL(consoleBroken, 0)')],
+};
 
 export type AlarmSpec = ReturnType<typeof complete>;
 

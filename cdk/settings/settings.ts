@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isZone } from '../../policies/limits/calendar.ts';
+import { ANSWER_WITHIN_MS, DEADLINE_MS } from '../../relay/names.ts';
 import { readDeployableDescriptors } from '../../relay/wire/deployable-descriptors.ts';
-import { JOBS_PER_SECOND } from './webhook-concurrency.ts';
 
 export const DEFAULT_STAGE = 'prod';
 export const FARGATE_MEMORY_MIB = {
@@ -15,9 +15,19 @@ export const FARGATE_MEMORY_MIB = {
 const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
-/** A relay's own bounds for its deadline and for jobs that wait for headroom. */
-export const DEADLINE_MS = { min: 200, max: 10_000, fallback: 2_000 } as const;
-export const WAITING_MS = { min: 200, max: 25_000 } as const;
+
+/** Webhooks that GitLab sends for each job: it was created, waits, runs, has ended. */
+const DELIVERIES_PER_JOB = 4;
+/** A burst of this factor above the usual rate loses none. */
+const BURST = 10;
+/** From a delivery to its answer where the function has to start first, which in a burst each one does; 20 ms afterwards. */
+const START_SECONDS = 0.5;
+
+const JOBS_PER_SECOND = { min: 1, max: 250, fallback: 1 } as const;
+
+/** Above this concurrency Lambda answers 429. GitLab repeats no webhook, and disables a hook after four such answers in a row. */
+export const webhookConcurrency = (jobsPerSecond: number): number =>
+  Math.ceil(jobsPerSecond * BURST * DELIVERIES_PER_JOB * START_SECONDS);
 
 /** A text that fits. `expected` ends the sentence "expected …" of the error. */
 const text = (fits: RegExp | ((value: string) => boolean), expected: string) =>
@@ -133,7 +143,7 @@ const relay = section({
     'registry/name with a tag or, better, a digest, such as registry.example.com/tollgate/relay@sha256:…',
   ).optional(),
   deadlineMs: integer(DEADLINE_MS).default(DEADLINE_MS.fallback),
-  answerWithinMs: integer(WAITING_MS).optional(),
+  answerWithinMs: integer(ANSWER_WITHIN_MS).optional(),
   failurePolicy: choice('admit', 'reject').default('admit'),
 });
 

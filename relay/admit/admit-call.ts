@@ -12,7 +12,7 @@ export interface FetchInit extends Omit<RequestInit, 'headers'> {
 
 export interface FetchResponse {
   readonly status: number;
-  readonly headers: Pick<Headers, 'get' | 'has'>;
+  readonly headers: Pick<Headers, 'get'>;
   readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
   text(): Promise<string>;
 }
@@ -123,12 +123,7 @@ export async function readResponseText(
   response: FetchResponse,
   bytesMax: number,
 ): Promise<string | undefined> {
-  // The length of a compressed response is not that of its text: `fetch` decompresses it.
-  const { headers } = response;
-  const length = headers.has('content-encoding')
-    ? Number.NaN
-    : Number(headers.get('content-length') ?? Number.NaN);
-  if (length <= bytesMax) return response.text();
+  if (Number(response.headers.get('content-length') ?? Number.NaN) <= bytesMax) return response.text();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
@@ -154,13 +149,13 @@ export const nodeFetch: Fetch = (url, { method = 'GET', headers, body, signal })
     signal?.addEventListener('abort', () => request.destroy(signal.reason), { once: true });
     request.on('error', reject);
     request.on('response', (response) => {
-      const header = (name: string): string | undefined => {
+      const header = (name: string): string | null => {
         const value = response.headers[name.toLowerCase()];
-        return Array.isArray(value) ? value.join(', ') : value;
+        return (Array.isArray(value) ? value.join(', ') : value) ?? null;
       };
       resolve({
         status: response.statusCode ?? 0,
-        headers: { get: (name) => header(name) ?? null, has: (name) => header(name) !== undefined },
+        headers: { get: header },
         body: Object.assign(response, {
           cancel: async () => {
             response.destroy();

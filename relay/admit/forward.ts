@@ -17,7 +17,7 @@ import { isRecord } from '../../policies/document/reading.ts';
 import { type BatchJob, SEND_MS_MIN } from '../commit/fair-queue.ts';
 import type { Lanes } from '../commit/lanes.ts';
 import type { RelayObserver } from '../events.ts';
-import { type FallbackCause, type LedgerDecision, undecided } from '../exchange.ts';
+import { type FallbackCause, type LedgerDecision, pauseMs, undecided } from '../exchange.ts';
 import type { WaitQueue } from '../wait-queue.ts';
 import { type AdmitService, type CallFailure, callAdmit, malformed } from './admit-call.ts';
 import type { Breaker, Permit } from './breaker.ts';
@@ -77,10 +77,10 @@ export function createForwarder(options: ForwarderOptions) {
       );
       if (answer.kind === 'parsed') return answer.value;
       const cause = answer.kind === 'unreachable' ? answer.cause : CAUSES[answer.kind];
-      if (attempt === TRIES_MAX || cause !== 'unreachable') return all(cause);
-      const pauseMs = retryPauseMs(attempt, options.random(), deadlineMs - clock.monotonicMs() - SEND_MS_MIN);
-      if (pauseMs === undefined) return all(cause);
-      await new Promise<void>((resume) => clock.after(pauseMs, resume));
+      const delayMs = pauseMs(attempt - 1, PAUSE_MS_MIN, PAUSE_MS_MAX, options.random());
+      const isLate = delayMs > deadlineMs - clock.monotonicMs() - SEND_MS_MIN;
+      if (attempt === TRIES_MAX || cause !== 'unreachable' || isLate) return all(cause);
+      await new Promise<void>((resume) => clock.after(delayMs, resume));
     }
   }
 
@@ -173,15 +173,3 @@ const CAUSES = { throttled: 'unreachable', refused: 'refused' } as const;
 /** The first pauses are short: most faults are a throttled burst, a closed connection or an ended container. */
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 400;
-
-/**
- * Returns the pause before the next try, or undefined if no time is left for one. The pause doubles from 50 to 400 ms and is
- * drawn from its upper half, so lanes that failed together do not return together.
- *
- * @param leftMs - after this long another try has no time to be answered.
- */
-function retryPauseMs(attempt: number, random: number, leftMs: number): number | undefined {
-  const fullMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** (attempt - 1));
-  const pauseMs = fullMs * (0.5 + random / 2);
-  return pauseMs > leftMs ? undefined : pauseMs;
-}

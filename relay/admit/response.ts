@@ -173,18 +173,9 @@ const isViolations = (value: unknown): value is readonly Violation[] =>
       isFilled(entry.reason.code),
   );
 
-const TEXTS = [
-  ...['limit', 'subject', 'subjectLabel', 'unit', 'periodLabel', 'zone', 'owner', 'contact'],
-  ...['runnerClass', 'currency', 'group'],
-];
-const NUMBERS = [
-  ...['limitAmount', 'overdrawn', 'borrow', 'committed', 'settled', 'resetsAtMs', 'estimateSeconds'],
-  'costMicros',
-];
-
 const isFacts = (value: unknown): value is Entry =>
   isRecord(value) &&
-  TEXTS.every((name) => value[name] === undefined || typeof value[name] === 'string') &&
-  NUMBERS.every((name) => value[name] === undefined || Number.isFinite(value[name]));
+  [value.subject, value.group].every((text) => text === undefined || typeof text === 'string') &&
+  (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs));
 
 const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -107,12 +107,8 @@ function responseOf(payload: string): Response | undefined {
   if (typeof status !== 'number' || status < 200 || status > 599) return undefined;
   if (typeof body !== 'string' || typeof isBase64Encoded !== 'boolean') return undefined;
   const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
-  try {
-    // Length and encoding in the handler's headers describe another message, so no header is kept.
-    return new Response(bytes, { status, headers: { 'content-length': String(bytes.length) } });
-  } catch {
-    return undefined;
-  }
+  // Length and encoding in the handler's headers describe another message, so no header is kept.
+  return new Response(bytes, { status, headers: { 'content-length': String(bytes.length) } });
 }
 
 function errorNameIn({ headers }: FetchResponse): string {

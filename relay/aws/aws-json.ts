@@ -18,13 +18,12 @@ export interface AwsClient {
 
 interface AwsCall {
   readonly target: string;
-  readonly version: '1.0' | '1.1';
   readonly input: object;
   readonly timeoutMs: number;
-  readonly responseBytesMax?: number;
 }
 
-const RESPONSE_BYTES_MAX = 64 * 1024;
+/** A page of DynamoDB has 1 MB, a third more in base64. */
+const RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
  * Makes one call.
@@ -33,14 +32,15 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
  * @see https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
  */
 export async function awsJson({ fetch, endpoint }: AwsClient, call: AwsCall): Promise<unknown> {
+  const version = call.target.startsWith('DynamoDB') ? '1.0' : '1.1';
   const response = await fetch(`${endpoint}/`, {
     method: 'POST',
-    headers: { 'content-type': `application/x-amz-json-${call.version}`, 'x-amz-target': call.target },
+    headers: { 'content-type': `application/x-amz-json-${version}`, 'x-amz-target': call.target },
     body: JSON.stringify(call.input),
     redirect: 'manual',
     signal: AbortSignal.timeout(call.timeoutMs),
   });
-  const text = await readResponseText(response, call.responseBytesMax ?? RESPONSE_BYTES_MAX);
+  const text = await readResponseText(response, RESPONSE_BYTES_MAX);
   const body = text === undefined ? undefined : parsed(text);
   if (response.status !== 200) throw awsError(call.target, response, body);
   if (body === undefined) throw new Error(`${call.target} answered with what is not JSON`);
@@ -86,7 +86,6 @@ export interface RelayTable extends AwsClient {
 export async function putItem(table: RelayTable, item: object, timeoutMs: number): Promise<void> {
   await awsJson(table, {
     target: 'DynamoDB_20120810.PutItem',
-    version: '1.0',
     input: {
       TableName: table.table,
       Item: { ...item, [names.VERSION_ATTRIBUTE]: { N: names.ITEM_VERSION } },

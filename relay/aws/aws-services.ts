@@ -49,7 +49,6 @@ const PARAMETER_TIMEOUT_MS = 3_000;
 export async function readParameter(ssm: AwsClient, name: string): Promise<string> {
   const response = await awsJson(ssm, {
     target: 'AmazonSSM.GetParameter',
-    version: '1.1',
     input: { Name: name, WithDecryption: true },
     timeoutMs: PARAMETER_TIMEOUT_MS,
   });

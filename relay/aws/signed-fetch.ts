@@ -1,6 +1,7 @@
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { type Credentials, callSigner } from '../../functions/core/contract/signature.ts';
 import type { FetchInit } from '../admit/admit-call.ts';
+import { nameOf } from '../events.ts';
 import { RelayError } from '../relay-error.ts';
 
 export type CredentialsProvider = () => Promise<Credentials>;
@@ -32,7 +33,9 @@ export function signedFetch<Answer>(options: {
     const { body = '', method = 'GET', headers = {} } = init;
     if (typeof body !== 'string') throw new TypeError('only text can be signed');
     const own = await credentials().catch((cause: unknown) => {
-      throw signingError(cause);
+      // Its message may hold files and addresses.
+      const problem = `a call could not be signed (${nameOf(cause)}); has the task a role, or the environment credentials?`;
+      throw new RelayError('admit_unreachable', problem, { cause });
     });
     const call = { method, host, path, query, headers, body };
     // The signature covers `host`, which fetch itself writes from the URL.
@@ -40,11 +43,3 @@ export function signedFetch<Answer>(options: {
     return fetch(url, { ...init, headers: signed });
   };
 }
-
-/** Quotes only the name of the cause: its message may hold files and addresses. */
-const signingError = (cause: unknown): RelayError =>
-  new RelayError(
-    'admit_unreachable',
-    `a call could not be signed (${cause instanceof Error ? cause.name : 'unknown failure'}); has the task a role, or the environment credentials?`,
-    { cause },
-  );

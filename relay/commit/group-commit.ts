@@ -8,6 +8,7 @@
  * 4. One cold start or hung connection must not stall a company: a second batch may start 250 ms after the first.
  * 5. Past its deadline a caller gets `undecided`.
  */
+import { randomUUID } from 'node:crypto';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { ownFault, type RelayObserver } from '../events.ts';
 import { type LedgerDecision, type RelayClock, undecided } from '../exchange.ts';
@@ -22,60 +23,8 @@ import {
 } from './fair-queue.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 
-/** Deadlines within the same span share one timer and run at its start: early, never late. */
-const SPAN_MS = 20;
-
-class Deadlines {
-  readonly #clock: RelayClock;
-  readonly #spans = new Map<number, Set<() => void>>();
-  #armed: { readonly span: number; readonly cancel: () => void } | undefined;
-
-  constructor(clock: RelayClock) {
-    this.#clock = clock;
-  }
-
-  /** Runs `run` within {@link SPAN_MS} before `deadlineMs` (monotonic). The result cancels it. */
-  at(deadlineMs: number, run: () => void): () => void {
-    const span = Math.floor(deadlineMs / SPAN_MS);
-    const due = this.#spans.get(span);
-    if (due === undefined) this.#spans.set(span, new Set([run]));
-    else due.add(run);
-    this.#arm(span);
-    return () => this.#cancel(span, run);
-  }
-
-  close(): void {
-    this.#armed?.cancel();
-    this.#armed = undefined;
-    this.#spans.clear();
-  }
-
-  #cancel(span: number, run: () => void): void {
-    const due = this.#spans.get(span);
-    due?.delete(run);
-    if (due?.size === 0) this.#spans.delete(span);
-  }
-
-  #arm(span: number): void {
-    if (this.#armed !== undefined && this.#armed.span <= span) return;
-    this.#armed?.cancel();
-    const delayMs = Math.max(0, Math.ceil(span * SPAN_MS - this.#clock.monotonicMs()));
-    this.#armed = { span, cancel: this.#clock.after(delayMs, () => this.#run()) };
-  }
-
-  #run(): void {
-    this.#armed = undefined;
-    const nowSpan = Math.floor(this.#clock.monotonicMs() / SPAN_MS);
-    const due = [...this.#spans.keys()].filter((span) => span <= nowSpan).sort((a, b) => a - b);
-    for (const span of due) {
-      const runs = this.#spans.get(span);
-      this.#spans.delete(span);
-      for (const run of runs ?? []) run();
-    }
-    const next = Math.min(...this.#spans.keys());
-    if (Number.isFinite(next)) this.#arm(next);
-  }
-}
+/** The fallback's decision must be on its way by the deadline. */
+const EARLY_MS = 10;
 
 /** Translation bounds a request to less. A larger one would crowd others out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;
@@ -112,14 +61,12 @@ export function createGroupCommit(options: {
   /** Runs after the current network read, so its requests share a batch: `setImmediate`. */
   readonly defer: (run: () => void) => void;
   readonly queuedMax?: number;
-  readonly newBatchId?: () => string;
 }) {
   const { clock, lanes = createLanes(clock) } = options;
   const jobs = new Map<number, BatchJob>();
   /** In the order of their start. */
   const inFlight = new Set<Batch>();
   const queue = new FairQueue(options.queuedMax);
-  const deadlines = new Deadlines(clock);
   let isStarting = false;
   let cancelWake: (() => void) | undefined;
 
@@ -141,6 +88,9 @@ export function createGroupCommit(options: {
     });
   }
 
+  const runAt = (atMs: number, run: () => void): (() => void) =>
+    clock.after(Math.max(0, atMs - clock.monotonicMs()), run);
+
   function wait(job: BatchJob, { deadlineMs, resolve, sent }: Waiter): void {
     const waiter: Waiter = {
       deadlineMs,
@@ -150,7 +100,7 @@ export function createGroupCommit(options: {
         resolve(decision);
       },
     };
-    const forget = deadlines.at(deadlineMs, () => {
+    const forget = runAt(deadlineMs - EARLY_MS, () => {
       job.waiters.delete(waiter);
       // A job in flight stays known, so a late duplicate finds it.
       if (job.waiters.size === 0 && queue.waits(job)) {
@@ -229,20 +179,18 @@ export function createGroupCommit(options: {
   function send(sent: readonly BatchJob[], startedAtMs: number): void {
     const latestMs = Math.max(...sent.map(latestDeadlineMs));
     // A sender that ignores the deadline must not block the lane.
-    const forgetDeadline = deadlines.at(latestMs, () => end(batch, []));
+    const forgetDeadline = runAt(latestMs, () => end(batch, []));
     const roots = new Set(sent.map(({ root }) => root));
     const batch: Batch = { jobs: sent, roots, startedAtMs, forgetDeadline };
     inFlight.add(batch);
-    const id = options.newBatchId?.();
+    const id = randomUUID();
     let waiters = 0;
     for (const job of sent) {
       waiters += job.waiters.size;
-      if (id === undefined) continue;
       job.batch = id;
       for (const waiter of job.waiters) waiter.sent?.(id);
     }
-    const named = id !== undefined && { id };
-    options.observe({ type: 'batch', ...named, roots: roots.size, jobs: sent.length, waiters });
+    options.observe({ type: 'batch', roots: roots.size, jobs: sent.length, waiters });
     options.send(sent, latestMs - startedAtMs, id).then(
       (decisions) => end(batch, decisions),
       (error: unknown) => {
@@ -278,8 +226,8 @@ export function createGroupCommit(options: {
         answer(job, undecided('stopping'));
       }
       cancelWake?.();
+      for (const { forgetDeadline } of inFlight) forgetDeadline();
       inFlight.clear();
-      deadlines.close();
     },
   };
 }

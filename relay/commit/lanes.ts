@@ -6,7 +6,6 @@
  * 3. A batch of one lane takes as many jobs as fit in one transaction: several would only follow each other.
  * 4. A relay that is short of CPU time makes fewer calls, each for more root groups, because most of its time goes into calls.
  */
-import { performance } from 'node:perf_hooks';
 import { REQUESTS_MAX } from '../../functions/core/contract/admissions.ts';
 import { keepLatest } from '../../policies/keep-latest.ts';
 import type { RelayClock } from '../exchange.ts';

@@ -22,7 +22,7 @@ import type { FallbackCause, LedgerDecision, RelayClock, RouterResponse } from '
 import { wireReason } from '../wire/reason.ts';
 import type { Headroom } from './headroom.ts';
 
-const failedClosed = (rule: Rule, cause: string): Violation => ({
+const failedClosed = (rule: Pick<Rule, 'id' | 'class'>, cause: string): Violation => ({
   rule: rule.id,
   class: rule.class,
   mode: 'enforce',
@@ -130,9 +130,7 @@ export function createFallback(options: {
   function controllerError(
     cause: FallbackCause,
     rule: string,
-    violations: Violations = [
-      { rule, class: 'cost', mode: 'enforce', reason: { code: 'CONTROLLER_ERROR', cause } },
-    ],
+    violations: Violations = [failedClosed({ id: rule, class: 'cost' }, cause)],
   ): FallbackAnswer {
     const decisionId = options.newDecisionId();
     const lines = [

@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 import { gunzip as gunzipInto, gzip as gzipInto } from 'node:zlib';
 import * as names from '../../functions/names.ts';
 import { isRecord } from '../../policies/document/reading.ts';
-import { readHeadroom } from '../admit/response.ts';
 import { awsJson, putItem, type RelayTable } from '../aws/aws-json.ts';
 import type { RelayClock } from '../exchange.ts';
 import { type Headroom, type HeadroomSnapshot, type LimitHeadroom, reasonOf } from './headroom.ts';
@@ -26,8 +25,6 @@ const ITEM_BYTES_MAX = 380_000;
 const TEXT_BYTES_MAX = 8 * 1024 * 1024;
 /** The relays that were started last: their items include what they took over from earlier ones. */
 const RELAYS_READ_MAX = 16;
-/** A page of DynamoDB has 1 MB, a third more in base64. */
-const RESPONSE_BYTES_MAX = 2 * 1024 * 1024;
 const SKEW_MS_MAX = 60_000;
 const WRITE_AFTER_MS = 1_000;
 const RETRY_AFTER_MS = 10_000;
@@ -42,7 +39,6 @@ export function headroomTable(
   async function read(): Promise<readonly HeadroomSnapshot[]> {
     const response = await awsJson(options, {
       target: 'DynamoDB_20120810.Query',
-      version: '1.0',
       input: {
         ...{ TableName: table, ConsistentRead: true, ScanIndexForward: false, Limit: RELAYS_READ_MAX },
         KeyConditionExpression: '#pk = :pk',
@@ -50,7 +46,6 @@ export function headroomTable(
         ExpressionAttributeValues: { ':pk': { S: pk } },
       },
       timeoutMs: TIMEOUT_MS.read,
-      responseBytesMax: RESPONSE_BYTES_MAX,
     });
     const items = isRecord(response) && Array.isArray(response.Items) ? response.Items : [];
     return Promise.all(items.map((item) => unpacked(item, nowMs() + SKEW_MS_MAX)));
@@ -80,13 +75,16 @@ async function packed(kept: HeadroomSnapshot): Promise<Buffer> {
 
 const NONE: HeadroomSnapshot = { rooms: [], given: [] };
 
-/** Returns nothing for an item of another form: the others still count. */
+/** Only relays write these items. Returns nothing for one of another form: the others still count. */
 async function unpacked(item: unknown, nowMs: number): Promise<HeadroomSnapshot> {
   const kept = isRecord(item) && isOurs(item) ? item[names.ROOMS_KEPT] : undefined;
   if (!isRecord(kept) || typeof kept.B !== 'string') return NONE;
   try {
     const text = await gunzip(Buffer.from(kept.B, 'base64'), { maxOutputLength: TEXT_BYTES_MAX });
-    return parseSnapshot(JSON.parse(text.toString('utf8')), nowMs);
+    const { version, rooms, given } = JSON.parse(text.toString('utf8'));
+    if (version !== TEXT_VERSION) return NONE;
+    const isFresh = ({ toldAtMs }: LimitHeadroom) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX;
+    return { rooms: rooms.filter(isFresh), given };
   } catch {
     return NONE;
   }
@@ -95,25 +93,6 @@ async function unpacked(item: unknown, nowMs: number): Promise<HeadroomSnapshot>
 /** Items without a version are older than versions. */
 const isOurs = ({ [names.VERSION_ATTRIBUTE]: version }: Readonly<Record<string, unknown>>): boolean =>
   version === undefined || (isRecord(version) && version.N === names.ITEM_VERSION);
-
-function parseSnapshot(text: unknown, nowMs: number): HeadroomSnapshot {
-  if (!isRecord(text) || text.version !== TEXT_VERSION) return NONE;
-  const { rooms, given } = text;
-  return {
-    rooms: Array.isArray(rooms)
-      ? rooms
-          .filter(isLimitHeadroom)
-          .filter(({ toldAtMs }) => toldAtMs <= nowMs && nowMs - toldAtMs <= AGE_MS_MAX)
-      : [],
-    given: Array.isArray(given) ? given.filter((jobId) => Number.isSafeInteger(jobId)) : [],
-  };
-}
-
-const isLimitHeadroom = (value: unknown): value is LimitHeadroom =>
-  isRecord(value) &&
-  readHeadroom({ room: [value.room] }).length === 1 &&
-  [value.toldAtMs, value.left, value.spent].every(Number.isFinite) &&
-  (value.resetsAtMs === undefined || Number.isFinite(value.resetsAtMs));
 
 export function createHeadroomSnapshots(options: {
   readonly left: readonly HeadroomSnapshot[];

@@ -34,12 +34,7 @@ export function createLiveDirectory(
   async function refresh(): Promise<void> {
     const problem = await fetchChanges();
     if (stopped) return;
-    observe({
-      type: 'directory',
-      ageMs: ageMs(),
-      groups: directory?.groupById.size ?? 0,
-      ...(problem !== undefined && { problem }),
-    });
+    observe({ type: 'directory', ageMs: ageMs(), groups: directory?.groupById.size ?? 0, problem });
     const delayMs = problem === undefined ? REFRESH_MS : RETRY_MS;
     cancelNext = clock.after(delayMs * (0.9 + options.random() / 5), () => void refresh());
   }

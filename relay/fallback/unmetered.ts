@@ -17,7 +17,7 @@ import {
 import type { Forwarder, UnmeteredOutcome } from '../admit/forward.ts';
 import type { WriteJournal } from '../aws/aws-json.ts';
 import type { EventOf, RelayObserver, UnmeteredLoss } from '../events.ts';
-import type { RelayClock } from '../exchange.ts';
+import { pauseMs, type RelayClock } from '../exchange.ts';
 
 /** An hour of three fallback decisions a second, some 20 MB. */
 const ANSWERS_MAX = 10_000;
@@ -216,8 +216,7 @@ export function createUnmetered(options: {
 
   function backoffMs(): number {
     if (state === 'leaving') return LEAVING.retryMs;
-    const fullMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(failures, 6));
-    return fullMs * (0.5 + options.random() / 2);
+    return pauseMs(failures, RETRY_MS_MIN, RETRY_MS_MAX, options.random());
   }
 
   function leave(): void {

@@ -4,7 +4,8 @@
  */
 import { emfLine, type Metric } from '../../functions/core/contract/emf-document.ts';
 import { FUNCTION_METRIC } from '../../functions/names.ts';
-import { decisionMs, type EventOf, type RelayEvent, type RelayObserver } from '../events.ts';
+import { Timers } from '../connection.ts';
+import type { EventOf, RelayEvent, RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import * as names from '../names.ts';
 
@@ -19,31 +20,21 @@ export function startEmf(options: {
   const { deployment, clock, random, write } = options;
   const minute = new Minute(random);
   let leaving = false;
-  let stopped = false;
-  let cancel = (): void => {};
+  const timers = new Timers<'minute'>(clock);
 
   function writeMinute(): void {
     const line = emfLine(deployment, clock.nowMs(), minute.take({ leaving }));
     if (line !== undefined) write(`${line}\n`);
   }
 
-  function plan(): void {
-    cancel = clock.after(WRITE_EVERY_MS, () => {
-      plan();
-      writeMinute();
-    });
-  }
-
-  plan();
+  timers.every('minute', WRITE_EVERY_MS, writeMinute);
   return {
     observe: ((event) => minute.note(event)) satisfies RelayObserver,
     leave: () => {
       leaving = true;
     },
     stop: () => {
-      if (stopped) return;
-      stopped = true;
-      cancel();
+      timers.cancelAll();
       writeMinute();
     },
   };
@@ -61,7 +52,7 @@ const row = <Type extends RelayEvent['type']>(
   read: (event: EventOf<Type>) => number | undefined = () => 1,
 ): Row => ({ type, metric, read: read as Row['read'] });
 
-const SUMS = [
+export const SUMS = [
   row('request', names.RELAY_METRIC.requests),
   row('answered', names.RELAY_METRIC.admitted, ({ answer }) => Number(answer.outcome === 'admitted')),
   row('answered', names.RELAY_METRIC.rejected, ({ answer }) => Number(answer.outcome === 'rejected')),
@@ -78,7 +69,7 @@ const SUMS = [
 const FRESH_MS = 15 * 60_000;
 
 /** The largest value of the minute, which begins with the last value of the minute before. */
-const LEVELS = [
+export const LEVELS = [
   row('schema', names.RELAY_METRIC.schemaSuspect, ({ state }) =>
     Number(state === 'suspect' || state === 'placeholder'),
   ),
@@ -91,8 +82,12 @@ const LEVELS = [
   ),
 ];
 
-const SAMPLES = [
-  row('answered', names.RELAY_METRIC.answerLatencyMs, (event) => Math.round(decisionMs(event) * 10) / 10),
+export const SAMPLES = [
+  row(
+    'answered',
+    names.RELAY_METRIC.answerLatencyMs,
+    ({ latencyMs, waitedMs = 0 }) => Math.round(Math.max(0, latencyMs - waitedMs) * 10) / 10,
+  ),
   row('answered', names.RELAY_METRIC.waitMs, ({ waitedMs }) => waitedMs && Math.round(waitedMs)),
   row('batch', names.RELAY_METRIC.batchJobs, ({ jobs }) => jobs),
 ];

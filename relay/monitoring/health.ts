@@ -2,6 +2,7 @@ import { serve } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Beat } from '../../functions/core/contract/admissions.ts';
 import { withoutAbsent } from '../../policies/without-absent.ts';
+import { Timers } from '../connection.ts';
 import type { RelayClock } from '../exchange.ts';
 import type { Relay } from '../relay.ts';
 import { RelayError } from '../relay-error.ts';
@@ -71,16 +72,14 @@ export function startHeartbeat(options: {
   readonly failed: (error: unknown) => void;
 }): () => void {
   const { status, answerWithinMs, put, clock, failed } = options;
-  let cancel = (): void => {};
-  const beat = (): void => {
-    cancel = clock.after(HEARTBEAT_EVERY_MS, beat);
+  const timers = new Timers<'beat'>(clock);
+  timers.every('beat', HEARTBEAT_EVERY_MS, () => {
     const { downMs, everConnected, openStreams, waitingLines, ...more } = status();
     if (!everConnected || downMs !== undefined) return;
     const { schema, directoryAgeMs, breaker, policyVersion } = more;
     const known = withoutAbsent({ schema, directoryAgeMs, breaker, policyVersion, answerWithinMs });
     const waiting = waitingLines?.length ? { waiting: waitingLines } : {};
     put({ atMs: clock.nowMs(), openStreams, ...known, ...waiting }).catch(failed);
-  };
-  cancel = clock.after(HEARTBEAT_EVERY_MS, beat);
-  return () => cancel();
+  });
+  return () => timers.cancelAll();
 }

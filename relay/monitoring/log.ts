@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { oneLine } from '../../policies/text/plain-text.ts';
-import { type EventOf, noticeOf, type RelayEvent, type RelayObserver } from '../events.ts';
+import type { EventOf, RelayEvent, RelayObserver } from '../events.ts';
 import type { RelayClock } from '../exchange.ts';
 import type { SchemaState } from '../wire/schema-proof.ts';
 
@@ -134,7 +134,8 @@ function logAnswer(log: Logger, event: EventOf<'answered'>): void {
   const { request, decision, answer, via, cause, latencyMs, waitedMs, heard, batch } = event;
   const decided = decision === undefined || decision.outcome === 'undecided' ? undefined : decision;
   const terms = decided?.terms;
-  const violations = decided?.outcome === 'rejected' ? decided.violations.slice(0, NAMED_MAX) : undefined;
+  const rejection = decided?.outcome === 'rejected' ? decided : undefined;
+  const violations = rejection?.violations.slice(0, NAMED_MAX);
   const line = {
     decisionId: decided?.decisionId,
     jobId: request?.jobId,
@@ -145,7 +146,8 @@ function logAnswer(log: Logger, event: EventOf<'answered'>): void {
     outcome: answer.outcome,
     codes: violations?.map(({ reason }) => reason.code),
     rules: violations?.map(({ rule }) => rule),
-    notice: noticeOf(event),
+    // Without `repeat` users are notified for the first time.
+    notice: answer.outcome === 'rejected' ? (rejection?.notice ?? 'first') : undefined,
     shadow: decided?.shadow.length ? decided.shadow.slice(0, NAMED_MAX).map(({ rule }) => rule) : undefined,
     costMicros: terms?.costMicros,
     runnerClass: terms?.runnerClass,

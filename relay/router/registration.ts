@@ -56,5 +56,5 @@ function failureOf(error: unknown): RouterFailure {
   if (!(error instanceof RouterStatus))
     return { code: -1, details: error instanceof Error ? error.message : String(error) };
   const { code, details, remedy } = error;
-  return { code, details, ...(remedy !== undefined && { remedy }) };
+  return { code, details, remedy };
 }

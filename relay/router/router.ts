@@ -51,11 +51,9 @@ export interface RouterFailure {
   readonly code: number;
   readonly details: string;
   /** An action for the operator. Absent if the relay recovers alone. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
 }
 
-const TOKEN_REFUSED =
-  'the token was refused; check that it belongs to a runner controller and is not revoked';
 const NOT_WEBSOCKET =
   'this is not a WebSocket endpoint; check the URL, and that proxies on the way let upgrades pass';
 const NOT_READY = 'the router or a proxy in front of it is not ready';
@@ -64,18 +62,11 @@ const NOT_READY = 'the router or a proxy in front of it is not ready';
  * HTTP statuses that a router, an ingress or a proxy answers instead of opening a connection or a call. Others up to 426 come from
  * a server that knows no WebSocket.
  */
-const HTTP: Readonly<Record<number, { readonly code: number; readonly remedy: string }>> = {
-  401: { code: STATUS.UNAUTHENTICATED, remedy: TOKEN_REFUSED },
-  403: { code: STATUS.PERMISSION_DENIED, remedy: TOKEN_REFUSED },
-  404: {
-    code: STATUS.NOT_FOUND,
-    remedy: 'nothing answers at this path; check the URL against kas.externalUrl of GET /api/v4/metadata',
-  },
-  407: { code: STATUS.UNAVAILABLE, remedy: `the proxy wants credentials. ${PROXY_CREDENTIALS}` },
-  429: {
-    code: STATUS.RESOURCE_EXHAUSTED,
-    remedy: 'a proxy in front of the router limits new connections; raise its limit for the relays',
-  },
+const HTTP_CODES: Readonly<Record<number, number>> = {
+  401: STATUS.UNAUTHENTICATED,
+  403: STATUS.PERMISSION_DENIED,
+  404: STATUS.NOT_FOUND,
+  429: STATUS.RESOURCE_EXHAUSTED,
 };
 
 const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['kind'], string>>> = {
@@ -84,20 +75,19 @@ const OF_ROUTERS: Readonly<Partial<Record<ReturnType<typeof connectionFailure>['
 };
 
 /** Remedies by the status of a call. Statuses that are missing here need no operator. */
-const ANSWERED: Readonly<Record<number, string>> = {
+export const REMEDIES: Readonly<Record<number, string>> = {
   [STATUS.UNAUTHENTICATED]:
     'check that the token belongs to a runner controller and is not revoked; a new one is used within half a minute',
-  [STATUS.PERMISSION_DENIED]: 'GitLab refuses this controller; check its state, scopes and licence',
-  [STATUS.NOT_FOUND]: 'GitLab knows no such controller, or nothing answers at this URL; check token and URL',
+  [STATUS.PERMISSION_DENIED]: 'GitLab refuses this controller; check its token, state, scopes and licence',
+  [STATUS.NOT_FOUND]:
+    'GitLab knows no such controller, or nothing answers at this URL; check the token, and the URL against kas.externalUrl of GET /api/v4/metadata',
   [STATUS.RESOURCE_EXHAUSTED]:
-    "raise the router's limit of new calls per token and minute, or run fewer relays per token",
+    "raise the router's limit of new calls per token and minute or that of a proxy on the way, or run fewer relays per token",
   [STATUS.INVALID_ARGUMENT]:
     'the router refuses our messages; run `tollgate doctor --router`, and `tollgate gitlab descriptors` for the schema of its version',
   [STATUS.UNIMPLEMENTED]:
     'the router does not know this method: update GitLab to 18.9 or newer, or get its schema with `tollgate gitlab descriptors --ref <tag>` and give it with --proto or TOLLGATE_PROTO_FILE',
 };
-
-export const remedyOfStatus = (code: number): string | undefined => ANSWERED[code];
 
 function remedyOfNetwork(error: unknown): string | undefined {
   const { kind, cause, remedy } = connectionFailure(error);
@@ -107,15 +97,17 @@ function remedyOfNetwork(error: unknown): string | undefined {
 export const networkFailure = (
   address: string,
   { code = '', message }: { readonly code?: string; readonly message: string },
-): RouterFailure =>
-  failure(STATUS.UNAVAILABLE, `${address}: ${plain(message)}`, remedyOfNetwork({ code, message }));
+): RouterFailure => ({
+  code: STATUS.UNAVAILABLE,
+  details: `${address}: ${plain(message)}`,
+  remedy: remedyOfNetwork({ code, message }),
+});
 
 export function httpFailure(address: string, httpStatus: number, step: string): RouterFailure {
-  const { code, remedy } = HTTP[httpStatus] ?? {
-    code: STATUS.UNAVAILABLE,
-    remedy: httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY,
-  };
-  return failure(code, `${address}: HTTP ${httpStatus} at ${step}`, remedy);
+  const code = HTTP_CODES[httpStatus] ?? STATUS.UNAVAILABLE;
+  const byProxy = httpStatus === 407 ? `the proxy wants credentials. ${PROXY_CREDENTIALS}` : undefined;
+  const remedy = REMEDIES[code] ?? byProxy ?? (httpStatus <= 426 ? NOT_WEBSOCKET : NOT_READY);
+  return { code, remedy, details: `${address}: HTTP ${httpStatus} at ${step}` };
 }
 
 export function callFailure(
@@ -126,27 +118,21 @@ export function callFailure(
   const connection = /.*Last error: (.*?)(?:\. Resolution note: .*)?$/s.exec(details)?.[1];
   // grpc-js does not pass on what a proxy answered to CONNECT.
   if (connection === 'undefined') {
-    const what = `${url} through the proxy ${peer}: it opened no connection`;
-    return failure(STATUS.UNAVAILABLE, what, `the proxy may want credentials. ${PROXY_CREDENTIALS}`);
+    const details = `${url} through the proxy ${peer}: it opened no connection`;
+    const remedy = `the proxy may want credentials. ${PROXY_CREDENTIALS}`;
+    return { code: STATUS.UNAVAILABLE, details, remedy };
   }
   if (connection !== undefined || details.startsWith('Name resolution failed'))
     return networkFailure(url, { message: connection ?? details });
   const address = peer === '' || url.endsWith(`//${peer}`) ? url : `${url} (${peer})`;
   const http = /Received HTTP status code (\d+)/.exec(details)?.[1];
   if (http !== undefined) return { ...httpFailure(address, Number(http), 'the call'), code };
-  return failure(code, `${address}: ${statusName(code)}: ${details}`, ANSWERED[code]);
+  return {
+    code,
+    remedy: REMEDIES[code],
+    details: `${address}: ${STATUS[code] ?? `status ${code}`}: ${details}`,
+  };
 }
-
-export const tokenFailure = (message: string): RouterFailure => ({
-  code: STATUS.UNAUTHENTICATED,
-  details: message,
-});
-
-const failure = (code: number, details: string, remedy: string | undefined): RouterFailure => ({
-  code,
-  details,
-  ...(remedy !== undefined && { remedy }),
-});
 
 /** Removes parts that change between tries, and Node's advice about a flag that the relay does not have. */
 const plain = (message: string): string =>
@@ -154,5 +140,3 @@ const plain = (message: string): string =>
     .replace(/^Error: /, '')
     .replace(/; if the root CA is installed locally.*?--use-system-ca/, '')
     .replace(/ \(\d{4}-\d\d-\d\dT[^)]*\)/, '');
-
-const statusName = (code: number): string => STATUS[code] ?? `status ${code}`;

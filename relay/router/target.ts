@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { RelayError } from '../relay-error.ts';
 
@@ -84,30 +84,18 @@ export function readTls(files: TlsFiles = {}) {
 /** The command line also runs on Node 20, which has the list of authorities only. */
 const authorities = () => tls.getCACertificates?.('default') ?? tls.rootCertificates;
 
-const readPem = (file: string): string => checkedPem(readSmallFile(file, 'config_invalid'), file);
+const readPem = (file: string): string => checkedPem(readSecretFile(file, 'config_invalid'), file);
 
 function checkedPem(pem: string, where: string): string {
   if (pem.includes('-----BEGIN ')) return pem;
   throw new RelayError('config_invalid', `${where} is not PEM; convert it with openssl x509 -inform der`);
 }
 
-/** Five times a system's bundle of authorities, and more than any token. */
-const BYTES_MAX = 1024 * 1024;
-
 /** Reads a token or PEM file. @throws {RelayError} `code`, naming the file and never its content. */
-export function readSmallFile(file: string, code: 'config_invalid' | 'token_unreadable'): string {
-  const bytes = Buffer.alloc(BYTES_MAX + 1);
-  let length: number;
+export function readSecretFile(file: string, code: 'config_invalid' | 'token_unreadable'): string {
   try {
-    const handle = openSync(file, 'r');
-    try {
-      length = readSync(handle, bytes);
-    } finally {
-      closeSync(handle);
-    }
+    return readFileSync(file, 'utf8');
   } catch (cause) {
     throw new RelayError(code, `${file} cannot be read; check the path and its rights`, { cause });
   }
-  if (length > BYTES_MAX) throw new RelayError(code, `${file} has more than ${BYTES_MAX} bytes`);
-  return bytes.toString('utf8', 0, length);
 }

@@ -14,7 +14,7 @@ import { getProxyForUrl } from 'proxy-from-env';
 import { WebSocket } from 'ws';
 import { RelayError } from '../relay-error.ts';
 import type { TokenSource } from '../token.ts';
-import { httpFailure, networkFailure, type RouterFailure, STATUS, tokenFailure } from './router.ts';
+import { httpFailure, networkFailure, type RouterFailure, STATUS } from './router.ts';
 import type { TlsMaterial } from './target.ts';
 
 /** GitLab's subprotocol: plain HTTP/2 in the frames. */
@@ -64,7 +64,7 @@ export function openTunnel(options: TunnelOptions) {
       token = options.token.read();
     } catch (error) {
       socket.destroy();
-      queueMicrotask(() => failed(tokenFailure(messageOf(error))));
+      queueMicrotask(() => failed({ code: STATUS.UNAUTHENTICATED, details: messageOf(error) }));
       return;
     }
     const proxy = getProxyForUrl(url.replace(/^ws/, 'http'));

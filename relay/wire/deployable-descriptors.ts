@@ -4,7 +4,7 @@
  * deployment refuses a file that does not match its lock.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseSchema, schemaError } from './schema.ts';
 
 const FETCH_REMEDY = "fetch those of your GitLab's version with: tollgate gitlab descriptors --ref v18.9.0";
@@ -25,9 +25,13 @@ export function readDeployableDescriptors(file: string) {
     throw schemaError('the file', `${problem}; ${FETCH_REMEDY}`);
   }
   const sha256 = sha256Of(bytes);
-  checkLock(file, sha256);
+  const lock = readLock(lockOf(file));
+  if (lock !== undefined && lock.sha256 !== sha256) {
+    const says = `${lockOf(file)} says ${lock.sha256} (from ${lock.source})`;
+    throw schemaError('the file', `has SHA-256 ${sha256}, and ${says}: ${LOCK_REMEDY}`);
+  }
   return {
-    ...{ bytes, sha256, version: lockedVersion(file) },
+    ...{ bytes, sha256, version: lock && versionIn(lock.source) },
     /** An image can hold the descriptors of several deployments, and a relay never finds others than its deployment's. */
     fileName: `${sha256}.binpb`,
   };
@@ -44,44 +48,19 @@ export const lockOf = (file: string): string => `${file.replace(/\.binpb$/, '')}
 
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/**
- * @param sha256 - of the content of `file`
- * @throws {RelayError} `schema_invalid`: there is a lock, and it is unreadable or names other content.
- */
-function checkLock(file: string, sha256: string): void {
-  const text = readIfThere(lockOf(file));
-  if (text === undefined) return;
-  const lock = parsed(text);
-  if (lock?.sha256 === sha256) return;
-  const remedy =
-    'fetch the descriptors again with tollgate gitlab descriptors, or restore both files from git';
-  throw lock === undefined
-    ? schemaError(lockOf(file), `is no lock of descriptors: ${remedy}`)
-    : schemaError(
-        'the file',
-        `has SHA-256 ${sha256}, and ${lockOf(file)} says ${lock.sha256} (from ${lock.source}): ${remedy}`,
-      );
-}
+const LOCK_REMEDY =
+  'fetch the descriptors again with tollgate gitlab descriptors, or restore both files from git';
 
-export function lockedVersion(file: string): string | undefined {
-  const { source = '' } = parsed(readIfThere(lockOf(file)) ?? '') ?? {};
-  return /\bv?(\d{2}\.\d{1,2})(?:\.\d+)?\b/.exec(source)?.[1];
-}
-
-function readIfThere(file: string): string | undefined {
+function readLock(file: string): Pick<DescriptorsLock, 'sha256' | 'source'> | undefined {
+  if (!existsSync(file)) return undefined;
   try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-function parsed(text: string): Pick<DescriptorsLock, 'sha256' | 'source'> | undefined {
-  try {
-    const { sha256, source } = JSON.parse(text);
-    return typeof sha256 === 'string' && typeof source === 'string' ? { sha256, source } : undefined;
+    const { sha256, source } = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof sha256 === 'string' && typeof source === 'string') return { sha256, source };
   } catch {
-    return undefined;
+    // It is no JSON.
   }
+  throw schemaError(file, `is no lock of descriptors: ${LOCK_REMEDY}`);
 }
+
+export const versionIn = (source: string): string | undefined =>
+  /\bv?(\d{2}\.\d{1,2})(?:\.\d+)?\b/.exec(source)?.[1];

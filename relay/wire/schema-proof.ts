@@ -49,18 +49,11 @@ const start = (state: SchemaState): ProofState => ({
   recent: [],
 });
 
-export type SchemaTrust = 'earned' | 'given' | 'placeholder';
-
-const INITIAL: Readonly<Record<SchemaTrust, ProofState>> = {
-  earned: start('unproven'),
-  /** For the local router, which was started with the same schema. */
-  given: start('proven'),
-  placeholder: start('placeholder'),
-};
-
-/** Returns the trust that a relay process starts with. No setting can declare the descriptors right. */
-export const trustIn = (schema: { readonly placeholder: boolean }, routerIsLoopback: boolean): SchemaTrust =>
-  schema.placeholder && !routerIsLoopback ? 'placeholder' : 'earned';
+/** Returns the state that a relay process starts with. No setting can declare the descriptors right. */
+export const initialState = (
+  schema: { readonly placeholder: boolean },
+  routerIsLoopback: boolean,
+): SchemaState => (schema.placeholder && !routerIsLoopback ? 'placeholder' : 'unproven');
 
 function noted(state: ProofState, evidence: Evidence): ProofState {
   if (state.state === 'placeholder') return state;
@@ -84,8 +77,9 @@ function proving(state: ProofState, evidence: Evidence): ProofState {
 
 export type SchemaProof = ReturnType<typeof createSchemaProof>;
 
-export function createSchemaProof(trust: SchemaTrust, changed: (state: SchemaState) => void) {
-  let state = INITIAL[trust];
+/** @param initial - `proven` is for a local router that was started with the same schema. */
+export function createSchemaProof(initial: SchemaState, changed: (state: SchemaState) => void) {
+  let state = start(initial);
   return {
     note: (evidence: Evidence): void => {
       const before = state.state;

@@ -106,7 +106,6 @@ export function parseSchema(bytes: Uint8Array, source: string) {
     request: admitJob.output,
     answer: admitJob.input,
     registerRequest: register?.input,
-    registerResponse: register?.output,
     source,
     hash,
     /** The field numbers are guesses of this repository. They match its local router only. */

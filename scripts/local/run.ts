@@ -8,7 +8,7 @@ import { RelayError } from '../../relay/relay-error.ts';
 import { createRouter } from '../../relay/router/router-client.ts';
 import { fileToken, literalToken } from '../../relay/token.ts';
 import { loadSchema } from '../../relay/wire/schema.ts';
-import { trustIn } from '../../relay/wire/schema-proof.ts';
+import { initialState } from '../../relay/wire/schema-proof.ts';
 import { UsageError } from '../terminal/command.ts';
 import { publishedFact, serveAdmit } from './admit.ts';
 import { fastClock, SPEED } from './clock.ts';
@@ -210,7 +210,7 @@ function newRelay(
       ...{ schema, policy, fetch, observe, admitUrl: config.admitUrl, fallback: config.fallback },
       deadlineMs: router === undefined ? config.deadlineMs : LOCAL_DEADLINE_MS,
       // The local router has the schema of this repository; a real one's is unknown.
-      schemaTrust: router === undefined ? trustIn(schema, isLoopback(config.router.host)) : 'given',
+      schemaState: router === undefined ? initialState(schema, isLoopback(config.router.host)) : 'proven',
       // The local router has stopped asking by then; a real one may be about to ask.
       ...(router !== undefined && { leaveWaitingMs: 0 }),
     });

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { readDeployments, SettingsError } from '../../cdk/settings/read-deployments.ts';
-import { DEADLINE_MS, WAITING_MS } from '../../cdk/settings/settings.ts';
-import { ANSWER_WITHIN_MS, RELAY_DEADLINE_MS } from '../../relay/config.ts';
 import { DESCRIPTORS } from './descriptors.ts';
 import { DEFAULTS, PRIVATE, SEVERAL } from './synthesized.ts';
 
@@ -218,8 +216,4 @@ describe('the command line', () => {
     };
     expect(mistakesOf(DEFAULTS, cdksOwn)).toEqual([]);
   });
-});
-
-test('a deadline is refused here that the relay would refuse', () => {
-  expect([DEADLINE_MS, WAITING_MS]).toEqual([RELAY_DEADLINE_MS, ANSWER_WITHIN_MS]);
 });

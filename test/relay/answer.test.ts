@@ -96,7 +96,7 @@ test('fault 16: of 10 000 questions at once each is answered exactly once and in
 });
 
 test('before the schema is proven the allowance counts as well, and every job that is let through is booked', async () => {
-  const { ask, ofType, unmetered } = answeringBench({ send: admitsAll, schemaTrust: 'earned' });
+  const { ask, ofType, unmetered } = answeringBench({ send: admitsAll, schemaState: 'unproven' });
   const large = Buffer.alloc(READING_BOUNDS.bytes);
   const asked = range(1, UNREADABLE_PER_HOUR + 5).map((jobId) =>
     ask(Buffer.concat([questionOf(jobId, { project: 42 }), UNKNOWN_FIELD, large])),

@@ -25,7 +25,7 @@ async function startRelay(router: LocalRouter, descriptors: Uint8Array) {
   const service = await decidingService();
   const schema = parseSchema(descriptors, 'gitlab.binpb');
   const { relay, events } = flowRelay(router.grpcUrl ?? '', service.url, flowRules([]), {
-    ...{ schema, schemaTrust: 'earned', deadlineMs: 10_000 },
+    ...{ schema, schemaState: 'unproven', deadlineMs: 10_000 },
   });
   onTestFinished(async () => {
     await relay.stop();

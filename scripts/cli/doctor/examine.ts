@@ -3,11 +3,12 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { isLoopback } from '../../../relay/config.ts';
 import { ACCEPTED_AFTER_MS } from '../../../relay/connection.ts';
 import { randomInstanceId } from '../../../relay/router/registration.ts';
-import { type Router, RouterStatus, remedyOfStatus, STATUS } from '../../../relay/router/router.ts';
+import { REMEDIES, type Router, RouterStatus, STATUS } from '../../../relay/router/router.ts';
 import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget, type RouterTarget, readTls } from '../../../relay/router/target.ts';
 import { fileToken } from '../../../relay/token.ts';
-import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
+import { fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
+import { ALIASES } from '../../../relay/translate/aliases.ts';
 import { compileReader } from '../../../relay/translate/request-reader.ts';
 import { resolvePath } from '../../../relay/translate/variables.ts';
 import { VERSION } from '../../../relay/version.ts';
@@ -108,7 +109,7 @@ async function speak(
     found(
       code === STATUS.OK
         ? ok('answer', 'sent as admitted, and the router ended the stream well')
-        : problem('answer', `the router ended the stream with status ${code}`, remedyOfStatus(code)),
+        : problem('answer', `the router ended the stream with status ${code}`, REMEDIES[code]),
     );
     return dumpWire(admission.bytes);
   } finally {
@@ -234,7 +235,7 @@ function checkRequest(schema: WireSchema, bytes: Uint8Array): readonly DoctorFin
   const read = compileReader(schema, options)(bytes);
   if (!read.ok) return [explained, problem('decoded', read.problem, SYNC)];
   const { request } = read;
-  const fields = describeAliases(schema.request, { trustVariables: false }).map((source) => source.field);
+  const fields = [...ALIASES.map(({ field }) => field), 'variables' as const];
   const absent = fields.filter((field) => request[field] === undefined);
   return [
     explained,

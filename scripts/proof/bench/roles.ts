@@ -141,7 +141,7 @@ async function startInlineRelay(): Promise<Served> {
       clock: systemClock,
       log: silentLog,
     }),
-    ...{ deadlineMs: 10_000, fallback: 'reject', schemaTrust: 'given' },
+    ...{ deadlineMs: 10_000, fallback: 'reject', schemaState: 'proven' },
     clock: {
       ...systemRelayClock,
       after: (delayMs, run) => systemRelayClock.after(delayMs / Number(BENCH_HASTE), run),

@@ -6,7 +6,6 @@ Added here, as CloudFormation does it:
 - a protected stack is not deleted, and the protection can be changed;
 - AWS::Lambda::Url, so that its address can be an output, and AWS::Lambda::Alias;
 - Fn::Cidr, Fn::GetAZs of a reference, and Fn::GetStackOutput;
-- tags of keys, as templates write them;
 - route tables go with their stack;
 - one request at a time: moto reads in one thread what another changes, and breaks;
 - what is written to a table is no event for a function: moto would start Docker for each write, and fails on binary values.
@@ -29,7 +28,6 @@ from moto.core.common_models import CloudFormationModel
 from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.route_tables import RouteTable
-from moto.kms.models import KmsBackend
 from moto.server import DomainDispatcherApplication, main
 
 from stacks import read_endings, refuse
@@ -89,10 +87,6 @@ class FunctionUrl(Ignored, CloudFormationModel):
     def cloudformation_type():
         return "AWS::Lambda::Url"
 
-    @classmethod
-    def has_cfn_attr(cls, attr):
-        return attr in ("FunctionArn", "FunctionUrl")
-
     def get_cfn_attribute(self, attribute_name):
         return self.name if attribute_name == "FunctionArn" else self.url
 
@@ -138,15 +132,10 @@ delete_anyway = CloudFormationBackend.delete_stack
 
 def delete_stack(self, name_or_stack_id):
     for stack in list(self.stacks.values()):
-        if name_or_stack_id in (stack.stack_id, stack.name):
-            refuse_protected(stack)
+        if name_or_stack_id in (stack.stack_id, stack.name) and stack.enable_termination_protection:
+            message = f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
+            raise ValidationError(message=message)
     delete_anyway(self, name_or_stack_id)
-
-
-def refuse_protected(stack):
-    if stack.enable_termination_protection:
-        message = f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
-        raise ValidationError(message=message)
 
 
 known_json = parsing.clean_json
@@ -164,15 +153,6 @@ def clean_json(part, resources_map):
     if isinstance(part, dict) and isinstance(part.get("Fn::GetAZs"), dict):
         return known_json({"Fn::GetAZs": known_json(part["Fn::GetAZs"], resources_map)}, resources_map)
     return known_json(part, resources_map)
-
-
-create_key_as_kms = KmsBackend.create_key
-
-
-def create_key(self, policy, key_usage, key_spec, description, tags, *rest, **more):
-    """KMS says TagKey where CloudFormation says Key."""
-    renamed = [{"TagKey": tag["Key"], "TagValue": tag["Value"]} if "Key" in tag else tag for tag in tags or []]
-    return create_key_as_kms(self, policy, key_usage, key_spec, description, renamed, *rest, **more)
 
 
 def delete_route_table(self, account_id, region_name):
@@ -207,7 +187,6 @@ LambdaVersion.get_cfn_attribute = lambda self, attribute_name: str(self.version)
 LambdaVersion.has_cfn_attr = classmethod(lambda cls, attr: attr == "Version")
 CloudFormationResponse.update_termination_protection = update_termination_protection
 CloudFormationBackend.delete_stack = delete_stack
-KmsBackend.create_key = create_key
 LambdaBackend.send_dynamodb_items = keep_dynamodb_items
 RouteTable.delete = delete_route_table
 parsing.clean_json = clean_json

@@ -7,7 +7,7 @@ const COUNTS = {
   admitted: ['tollgate_relay_decisions_total', 'outcome="admitted"', names.RELAY_METRIC.admitted],
   rejected: ['tollgate_relay_decisions_total', 'outcome="rejected"', names.RELAY_METRIC.rejected],
   fallback: ['tollgate_relay_fallback_total', '', names.RELAY_METRIC.fallbackAnswers],
-  unreadable: ['tollgate_relay_unreadable_total', '', names.RELAY_METRIC.unreadableRequests],
+  unreadable: ['tollgate_relay_unreadable_requests_total', '', names.RELAY_METRIC.unreadableRequests],
 } as const;
 type Counted = (typeof COUNTS)[keyof typeof COUNTS];
 type RelayCounts = Readonly<Record<keyof typeof COUNTS, number>>;

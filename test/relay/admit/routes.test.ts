@@ -62,8 +62,6 @@ test.each(['', '<html>not-a-secret</html>', '{"decisions":[not-a-secret'])(
 test.each([
   { headers: {}, guarantee: 'without a length' },
   { headers: { 'content-length': String(RESPONSE_BYTES_MAX + 1) }, guarantee: 'with its length' },
-  // The length is that of the packed bytes; `fetch` hands out the unpacked ones.
-  { headers: { 'content-length': '100', 'content-encoding': 'gzip' }, guarantee: 'packed small' },
 ])('fault 5: an answer too large $guarantee is malformed and not read to its end', async ({ headers }) => {
   const { seen, stream } = parts(1024 * 1024, 64);
   const answer = await call(async () => new Response(stream, { headers }));

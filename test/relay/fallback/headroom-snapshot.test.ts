@@ -146,10 +146,3 @@ test.each([
   const { table } = aTable([foreign, item(packed({ version: 1, ...kept }))]);
   expect(await table.read()).toEqual([{ rooms: [], given: [] }, kept]);
 });
-
-test('an entry that is unreadable spoils itself only', async () => {
-  const good = aRoom('group/1');
-  const odd = [null, {}, { ...good, left: 'much' }, { ...good, room: { policy: 'room' } }];
-  const { table } = aTable([item(packed({ version: 1, rooms: [...odd, good], given: ['x', 7] }))]);
-  expect(await table.read()).toEqual([{ rooms: [good], given: [7] }]);
-});

@@ -15,10 +15,8 @@ const WELL: RelayStatus = {
   state: 'open',
   openStreams: 8,
   waitingStreams: 7,
-  busyStreams: 1,
   downMs: undefined,
   everConnected: true,
-  lastAnswerAgeMs: 40,
   schema: { source: 'gitlab.binpb', hash: '0123456789ab', placeholder: false, state: 'proven' },
   breaker: 'closed',
   policyVersion: 'p1',
@@ -27,9 +25,8 @@ const WELL: RelayStatus = {
   waitingLines: [],
   unmeteredQueued: 0,
   directoryAgeMs: 5_000,
-  directoryKnown: true,
 };
-const LOST: RelayStatus = { ...WELL, openStreams: 0, waitingStreams: 0, busyStreams: 0 };
+const LOST: RelayStatus = { ...WELL, openStreams: 0, waitingStreams: 0 };
 
 const appOf = (status: RelayStatus, renderMetrics = async () => '') =>
   createHealthApp({ status: () => status, renderMetrics });

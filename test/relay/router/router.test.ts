@@ -160,7 +160,7 @@ describe('the token in a file', () => {
     ['empty', '\n', 'is empty'],
     ['two-lines', 'glrct-secret\nX-Header: 1', 'one line of plain text'],
     ['long', 'glrct-secret'.repeat(1_000), 'too long for a token'],
-    ['large', 'glrct-secret'.repeat(100_000), 'more than 1048576 bytes'],
+    ['large', 'glrct-secret'.repeat(100_000), 'too long for a token'],
   ])(
     'a token file that cannot be a header (%s) is refused without showing what is in it',
     (name, content, problem) => {

@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { describe, expect, test } from 'vitest';
 import { indexDirectory } from '../../../policies/directory.ts';
-import { describeAliases, fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
+import { fieldsWithoutSource } from '../../../relay/translate/alias-sources.ts';
 import { JOBS_MIN, watchNeededFields } from '../../../relay/translate/needed-fields.ts';
 import { compileReader, plausibilityJudge } from '../../../relay/translate/request-reader.ts';
 import { encodeKnown, loadSchema, parseSchema } from '../../../relay/wire/schema.ts';
@@ -85,21 +85,14 @@ describe('plausibility', () => {
   });
 });
 
-describe('sources of fields', () => {
+test('a field has no source if neither the schema nor a variable that may be read has it', () => {
   const VARIABLES = [{ key: 'string', value: 'string' }] as const;
-  const find = (fields: ReturnType<typeof describeAliases>, name: string) =>
-    fields.find(({ field }) => field === name);
-
-  test('a field says where it comes from, best source first, as the schema spells it', () => {
-    const desc = descOf({ jobInfo: { projectId: 'int64' }, project_id: 'int64', variables: VARIABLES });
-    const fields = describeAliases(desc, { trustVariables: true });
-    expect(find(fields, 'projectId')).toEqual({
-      field: 'projectId',
-      paths: ['jobInfo.projectId', 'project_id'],
-      variables: ['CI_PROJECT_ID'],
-      never: false,
-    });
-  });
+  const desc = descOf({ jobInfo: { id: 'int64' }, variables: VARIABLES });
+  expect(fieldsWithoutSource(desc)).toEqual(expect.arrayContaining(['projectId', 'timeoutSeconds']));
+  const trusted = fieldsWithoutSource(desc, { trustVariables: true });
+  expect(trusted).not.toContain('projectId');
+  expect(trusted).not.toContain('jobId');
+  expect(fieldsWithoutSource(descOf({ id: 'int64' }))).toContain('variables');
 });
 
 describe('fields that rules need', () => {

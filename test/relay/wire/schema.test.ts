@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { clone, create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type DescriptorProto,
@@ -9,8 +7,8 @@ import {
   FieldDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from '@bufbuild/protobuf/wkt';
-import { afterAll, describe, expect, test } from 'vitest';
-import { lockedVersion, lockOf } from '../../../relay/wire/deployable-descriptors.ts';
+import { describe, expect, test } from 'vitest';
+import { versionIn } from '../../../relay/wire/deployable-descriptors.ts';
 import {
   descriptorsHash,
   encodeResponse,
@@ -21,12 +19,11 @@ import {
 import {
   createSchemaProof,
   type Evidence,
+  initialState,
   JOBS_MIN,
   JOBS_MIN_ALONE,
   type SchemaState,
-  type SchemaTrust,
   SUSPECT_AT,
-  trustIn,
 } from '../../../relay/wire/schema-proof.ts';
 import { range } from '../../support/relay/commit-bench.ts';
 import { renamedAndRenumbered, schemaVariant } from '../../support/relay/schema-variants.ts';
@@ -120,49 +117,54 @@ describe('proof', () => {
   const REFUSED: Evidence = { kind: 'refused' };
   const times = <T>(count: number, of: (index: number) => T): T[] => range(1, count).map(of);
 
-  function standingAfter(trust: SchemaTrust, evidence: readonly Evidence[]): SchemaState {
+  function standingAfter(trust: SchemaState, evidence: readonly Evidence[]): SchemaState {
     const proof = createSchemaProof(trust, () => {});
     for (const each of evidence) proof.note(each);
     return proof.state;
   }
 
-  test.each<[string, SchemaTrust, readonly Evidence[], SchemaState]>([
-    ['nothing yet', 'earned', [], 'unproven'],
-    ['one job too few', 'earned', times(JOBS_MIN - 1, (job) => explained(job)), 'unproven'],
-    ['enough jobs of three projects', 'earned', times(JOBS_MIN, (job) => explained(job)), 'proven'],
-    ['one project, more jobs', 'earned', times(JOBS_MIN_ALONE, (job) => explained(job, 'p')), 'proven'],
+  test.each<[string, SchemaState, readonly Evidence[], SchemaState]>([
+    ['nothing yet', 'unproven', [], 'unproven'],
+    ['one job too few', 'unproven', times(JOBS_MIN - 1, (job) => explained(job)), 'unproven'],
+    ['enough jobs of three projects', 'unproven', times(JOBS_MIN, (job) => explained(job)), 'proven'],
+    ['one project, more jobs', 'unproven', times(JOBS_MIN_ALONE, (job) => explained(job, 'p')), 'proven'],
     [
       'one job asked about for ever',
-      'earned',
+      'unproven',
       times(200, (time) => explained(1, `p${time % 3}`)),
       'unproven',
     ],
     [
       'a contradiction begins the proof anew',
-      'earned',
+      'unproven',
       [...times(JOBS_MIN - 1, (job) => explained(job)), CONTRADICTED, explained(99)],
       'unproven',
     ],
-    ['a refused admission', 'earned', [REFUSED], 'suspect'],
-    ['given', 'given', [], 'proven'],
+    ['a refused admission', 'unproven', [REFUSED], 'suspect'],
+    ['given', 'proven', [], 'proven'],
     [
       'the placeholder, whatever it explains',
       'placeholder',
       times(500, (job) => explained(job)),
       'placeholder',
     ],
-    ['an odd contradiction', 'given', [...times(SUSPECT_AT - 1, () => CONTRADICTED), explained(1)], 'proven'],
-    ['most of the recent ones', 'given', times(SUSPECT_AT, () => CONTRADICTED), 'suspect'],
-    ['a refused admission of a schema that was proven', 'given', [explained(1), REFUSED], 'suspect'],
+    [
+      'an odd contradiction',
+      'proven',
+      [...times(SUSPECT_AT - 1, () => CONTRADICTED), explained(1)],
+      'proven',
+    ],
+    ['most of the recent ones', 'proven', times(SUSPECT_AT, () => CONTRADICTED), 'suspect'],
+    ['a refused admission of a schema that was proven', 'proven', [explained(1), REFUSED], 'suspect'],
     [
       'fresh good questions after a refused admission',
-      'given',
+      'proven',
       [REFUSED, ...times(JOBS_MIN, (job) => explained(job))],
       'proven',
     ],
     [
       'suspect is proven again by fresh good questions of several projects',
-      'given',
+      'proven',
       [...times(SUSPECT_AT, () => CONTRADICTED), ...times(JOBS_MIN, (job) => explained(job))],
       'proven',
     ],
@@ -171,24 +173,17 @@ describe('proof', () => {
   });
 
   test('the placeholder is trusted at no router but one of this machine, and no setting gives a schema', () => {
-    expect(trustIn({ placeholder: true }, false)).toBe('placeholder');
-    expect(trustIn({ placeholder: true }, true)).toBe('earned');
-    expect(trustIn({ placeholder: false }, false)).toBe('earned');
+    expect(initialState({ placeholder: true }, false)).toBe('placeholder');
+    expect(initialState({ placeholder: true }, true)).toBe('unproven');
+    expect(initialState({ placeholder: false }, false)).toBe('unproven');
   });
 });
 
-describe('lock', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-lock-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'gitlab.binpb');
-
-  test.each([
-    ['tag v18.9.0 of https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git', '18.9'],
-    ['gitlab-agent-v19.4.1.tar.gz', '19.4'],
-    ['branch master of https://gitlab.com/x.git', undefined],
-    ['folder proto', undefined],
-  ])('descriptors of "%s" are of GitLab %s', (source, version) => {
-    writeFileSync(lockOf(file), JSON.stringify({ sha256: 'aa', source }));
-    expect(lockedVersion(file)).toBe(version);
-  });
+test.each([
+  ['tag v18.9.0 of https://gitlab.com/gitlab-org/cluster-integration/gitlab-agent.git', '18.9'],
+  ['gitlab-agent-v19.4.1.tar.gz', '19.4'],
+  ['branch master of https://gitlab.com/x.git', undefined],
+  ['folder proto', undefined],
+])('descriptors of "%s" are of GitLab %s', (source, version) => {
+  expect(versionIn(source)).toBe(version);
 });

@@ -18,7 +18,7 @@ import { createRouter } from '../../../relay/router/router-client.ts';
 import { parseTarget } from '../../../relay/router/target.ts';
 import { literalToken } from '../../../relay/token.ts';
 import { loadSchema } from '../../../relay/wire/schema.ts';
-import type { SchemaTrust } from '../../../relay/wire/schema-proof.ts';
+import type { SchemaState } from '../../../relay/wire/schema-proof.ts';
 import { serveOnLoopback } from '../../../scripts/local/loopback.ts';
 import { MemoryStore } from '../ledger/memory-store.ts';
 import { PATIENT_MS, patientRouter } from './patient-router.ts';
@@ -101,7 +101,7 @@ interface RelayOptions {
   readonly answerWithinMs?: number;
   readonly schema?: ReturnType<typeof loadSchema>;
   /** @default 'given': the router before it comes with this repository */
-  readonly schemaTrust?: SchemaTrust;
+  readonly schemaState?: SchemaState;
   /** @default {@link TOKEN} */
   readonly token?: string;
 }
@@ -124,7 +124,7 @@ export function flowRelay(
     ...{ schema, admitUrl, fetch, policy: rules.policy, fallback: 'admit' },
     deadlineMs: options.deadlineMs ?? PATIENT_MS,
     ...(options.answerWithinMs !== undefined && { answerWithinMs: options.answerWithinMs }),
-    schemaTrust: options.schemaTrust ?? 'given',
+    schemaState: options.schemaState ?? 'proven',
     observe: (event) => events.push(event),
     // Routers here are asked nothing while a relay stops.
     leaveWaitingMs: 0,

@@ -7,7 +7,7 @@ import { createUnmetered } from '../../../relay/fallback/unmetered.ts';
 import { compileReader, plausibilityJudge } from '../../../relay/translate/request-reader.ts';
 import { WaitQueue } from '../../../relay/wait-queue.ts';
 import { encodeKnown, loadSchema } from '../../../relay/wire/schema.ts';
-import { createSchemaProof, type SchemaTrust } from '../../../relay/wire/schema-proof.ts';
+import { createSchemaProof, type SchemaState } from '../../../relay/wire/schema-proof.ts';
 import { type HandClock, handClock } from '../../../scripts/local/clock.ts';
 import { passOn } from './commit-bench.ts';
 
@@ -27,7 +27,7 @@ interface AnsweringOptions {
   readonly deadlineMs?: number;
   readonly answerWithinMs?: number;
   readonly queuedMax?: number;
-  readonly schemaTrust?: SchemaTrust;
+  readonly schemaState?: SchemaState;
 }
 
 /** The answering core with the real schema, decoder, translator and fallback; only the way to the ledger is scripted. */
@@ -43,7 +43,7 @@ export function answeringBench(options: AnsweringOptions) {
   // The service is never there to be told, so what is queued can be counted.
   const post = async () => ({ kind: 'unreachable' }) as const;
   const unmetered = createUnmetered({ post, clock, random: () => 0.5, observe });
-  const proof = createSchemaProof(options.schemaTrust ?? 'given', (standing) =>
+  const proof = createSchemaProof(options.schemaState ?? 'proven', (standing) =>
     observe({
       type: 'schema',
       state: standing,
