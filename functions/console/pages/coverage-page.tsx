@@ -2,7 +2,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { coverageShareText } from '../../answers/groups/coverage.ts';
 import type { CoverageView, CoveredGroup } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, query, send } from './page.ts';
+import { type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -18,22 +18,16 @@ export const coverageRoutes: PageRoutes = (app, deps) => {
     const group = query.number(c, 'group');
     const shown = { days, ...withoutAbsent({ group, cursor: query.cursor(c) }), max: RUNNERS };
     const view = await deps.read.coverage(shown, c.var.user);
-    return view === undefined ? sendUnknown(c) : send(c, coveragePage(view, days, group, formatOf(c, deps)));
+    return view === undefined ? sendUnknown(c) : send(c, coveragePage(view, days, group));
   });
 };
 
-const coveragePage = (
-  view: CoverageView,
-  days: number,
-  group: number | undefined,
-  { user }: ui.PageFormat,
-): ui.Markup => {
+const coveragePage = (view: CoverageView, days: number, group: number | undefined): ui.Markup => {
   const { total, note, path, groups } = view;
   return (
     <ConsolePage
       title="Coverage"
       at="/coverage"
-      user={user}
       about={
         <>
           GitLab sent an admission request for this share of the jobs that ran.{' '}

@@ -5,7 +5,6 @@ import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { ConsolePage } from './frame.tsx';
 import {
   doneText,
-  formatOf,
   type PageContext,
   type PageRoutes,
   query,
@@ -30,7 +29,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const subject = query.text(c, 'subject');
     const input = { ...withoutAbsent({ subject, before: query.number(c, 'before') }), max: ENTRIES };
     const history = await read.history(input, c.var.user);
-    return send(c, historyPage(history, subject, doneText(c), formatOf(c, deps)));
+    return send(c, historyPage(history, subject, doneText(c)));
   });
 
   app.get('/history/:edit', async (c) => {
@@ -38,7 +37,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const [entry, live] = await Promise.all([read.edit(edit, c.var.user), limitEdits.live()]);
     if (entry === undefined) return sendUnknown(c);
     const mayUndo = live?.pointer.edit === edit && mayOpen('GET /history/:edit/undo', c.var.user.roles);
-    return send(c, editEntryPage(entry, mayUndo, formatOf(c, deps)));
+    return send(c, editEntryPage(entry, mayUndo));
   });
 
   const undo = async (c: PageContext, values: ui.Values = {}): Promise<Response> => {
@@ -55,7 +54,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
       send(
         c,
         <ReviewPage
-          {...{ title: `Undo edit ${edit}`, at: '/history', preview, format: formatOf(c, deps), ...more }}
+          {...{ title: `Undo edit ${edit}`, at: '/history', preview, ...more }}
           crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
           about={found.why}
           action={`/history/${edit}/undo`}
@@ -86,12 +85,10 @@ const historyPage = (
   history: HistoryPage,
   subject: string | undefined,
   done: string | undefined,
-  format: ui.PageFormat,
 ): ui.Markup => (
   <ConsolePage
     title="History"
     at="/history"
-    user={format.user}
     heading="History of edits"
     about={
       subject === undefined ? (
@@ -105,24 +102,23 @@ const historyPage = (
   >
     <ui.Done text={done} />
     <section class="card" aria-label="Edits">
-      {historyPart(history, subject, format)}
+      {historyPart(history, subject)}
     </section>
   </ConsolePage>
 );
 
 const HISTORY = <a href="/history">History of edits</a>;
 
-function editEntryPage(entry: LogEntry, mayUndo: boolean, format: ui.PageFormat): ui.Markup {
+function editEntryPage(entry: LogEntry, mayUndo: boolean): ui.Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
     <ConsolePage
       title={`Edit ${edit}`}
       at="/history"
-      user={format.user}
       crumbs={[HISTORY]}
       about={
         <>
-          {why}. {actor} via {source}, {ui.instant(atMs, format)}
+          {why}. {actor} via {source}, {ui.instant(atMs)}
         </>
       }
       actions={mayUndo && ui.button(`/history/${edit}/undo`, 'Undo edit')}
@@ -131,7 +127,7 @@ function editEntryPage(entry: LogEntry, mayUndo: boolean, format: ui.PageFormat)
         {rows === undefined ? (
           <p class="soft">The version before this edit could not be read.</p>
         ) : (
-          ui.changeTable(rows, 'Changes', format)
+          ui.changeTable(rows, 'Changes')
         )}
       </ui.Card>
     </ConsolePage>

@@ -3,21 +3,12 @@ import { actingUser } from '../../answers/reading/context.ts';
 import { type CsvProblem, csvProblemText, understoodText } from '../../core/limits/csv/columns.ts';
 import type { WrittenTotal } from '../../core/limits/csv/export-limits.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
-import type { User } from '../../core/signin/model.ts';
 import { sendCsv } from '../api/api-parts.ts';
 import { dialectOf, exportFile, planImport } from '../import-file.ts';
 import { readForm } from '../unreadable-request.ts';
 import { stalePage } from './edit/edit-page.tsx';
 import { ConsolePage } from './frame.tsx';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  type PagesDeps,
-  query,
-  readValues,
-  send,
-} from './page.ts';
+import { type PageContext, type PageRoutes, type PagesDeps, query, readValues, send } from './page.ts';
 import { countJobs } from './parts/backtest-part.tsx';
 import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
@@ -30,7 +21,7 @@ const NAME_CHARACTERS_MAX = 100;
 const BYTE_ORDER_MARK = '\ufeff';
 
 export const importRoutes: PageRoutes = (app, deps) => {
-  app.get('/import', (c) => send(c, importPage(c.var.user, [], {})));
+  app.get('/import', (c) => send(c, importPage([], {})));
 
   app.get('/export.csv', async (c) => {
     const { text, name } = await exportFile(deps, dialectOf(query.text(c, 'dialect')));
@@ -42,7 +33,7 @@ export const importRoutes: PageRoutes = (app, deps) => {
     const upload = await readUpload(c, deps, values);
     if (upload !== undefined) return importUpload(c, deps, upload, values);
     const problem = fileProblem(values.kept === undefined ? EMPTY : GONE);
-    return send(c, importPage(c.var.user, [problem], values), 422);
+    return send(c, importPage([problem], values), 422);
   });
 };
 
@@ -75,11 +66,10 @@ type Upload = NonNullable<Awaited<ReturnType<typeof readUpload>>>;
 
 async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, values: ui.Values) {
   const { user } = c.var;
-  const format = formatOf(c, deps);
-  const refused = (problems: readonly CsvProblem[]) => send(c, importPage(user, problems, values), 422);
+  const refused = (problems: readonly CsvProblem[]) => send(c, importPage(problems, values), 422);
   const invalid = (problems: readonly { readonly message: string }[]) =>
     refused(problems.map(({ message }) => fileProblem(message)));
-  const stale = (found: Stale) => send(c, stalePage(found, AGAIN, format), 409);
+  const stale = (found: Stale) => send(c, stalePage(found, AGAIN), 409);
   const { kept, name, bytes } = upload;
   const { dialect = 'comma', prune = '', from = '', why } = values;
   const parsed = readRows(bytes, dialectOf(dialect));
@@ -104,9 +94,9 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
     send(
       c,
       <ReviewPage
-        {...{ title: 'Preview of the file', at: '/import', heading: name, preview, format, ...more }}
+        {...{ title: 'Preview of the file', at: '/import', heading: name, preview, ...more }}
         about={`Not saved yet: ${ui.pageCount(preview.rows.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`}
-        notes={importNotes(plan, cells, prune === 'yes', format)}
+        notes={importNotes(plan, cells, prune === 'yes')}
         action="/import"
         fields={[ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, values)]}
         save="Save all changes"
@@ -124,11 +114,10 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
   });
 }
 
-const importPage = (user: User, problems: readonly CsvProblem[], values: ui.Values): ui.Markup => (
+const importPage = (problems: readonly CsvProblem[], values: ui.Values): ui.Markup => (
   <ConsolePage
     title="CSV"
     at="/import"
-    user={user}
     heading="Limits as a spreadsheet"
     about="Download the file, edit it, upload it. Every difference is shown before you save."
   >
@@ -146,7 +135,7 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: ui.Valu
         </div>
       </ui.Card>
       <ui.Card id="up" title="2. Upload">
-        <ui.PostForm user={user} action="/import" enctype="multipart/form-data">
+        <ui.PostForm action="/import" enctype="multipart/form-data">
           <div class="field">
             <label for="f-file">File</label>
             <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
@@ -177,12 +166,7 @@ const DIALECTS = [
 
 type Plan = Extract<Awaited<ReturnType<typeof planImport>>, { outcome: 'planned' }>;
 
-const importNotes = (
-  { totals, unnamed }: Plan,
-  cells: readonly string[],
-  prune: boolean,
-  format: ui.PageFormat,
-): ui.Markup => (
+const importNotes = ({ totals, unnamed }: Plan, cells: readonly string[], prune: boolean): ui.Markup => (
   <>
     {cells.length > 0 && (
       <ui.Note lines={cells} max={NOTES_SHOWN}>
@@ -190,7 +174,7 @@ const importNotes = (
       </ui.Note>
     )}
     <ui.Card id="totals" title="Totals">
-      <ui.Table label="Totals" columns={totalColumns(format)} rows={totals} />
+      <ui.Table label="Totals" columns={totalColumns()} rows={totals} />
       {unnamed.length > 0 && (
         <p>
           {ui.pageCount(unnamed.length, 'limit')} that the file does not name{' '}
@@ -201,9 +185,9 @@ const importNotes = (
   </>
 );
 
-function totalColumns(format: ui.PageFormat): readonly ui.Column<WrittenTotal>[] {
+function totalColumns(): readonly ui.Column<WrittenTotal>[] {
   const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
-    `${ui.pageAmount(Number(amount), unit, format)} in ${ui.pageCount(limits, 'limit')}`;
+    `${ui.pageAmount(Number(amount), unit)} in ${ui.pageCount(limits, 'limit')}`;
   return [
     { head: 'Limit', cell: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }) },
     {

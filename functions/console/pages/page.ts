@@ -6,7 +6,6 @@ import type { SignInEnv } from '../../core/signin/model.ts';
 import type { OwnSessions } from '../../core/signin/sessions.ts';
 import type { ApiDeps } from '../api/api-parts.ts';
 import { readForm } from '../unreadable-request.ts';
-import type { PageFormat } from './parts/amounts.tsx';
 import type { Values } from './parts/form-field.tsx';
 import type { Markup } from './parts/layout.tsx';
 
@@ -65,10 +64,6 @@ export interface PagesDeps extends ApiDeps {
 
 export type PageContext = Context<SignInEnv>;
 export type PageRoutes = (app: Hono<SignInEnv>, deps: PagesDeps) => void;
-
-export const formatOf = (c: PageContext, { policy, zone, clock }: PagesDeps): PageFormat => ({
-  ...{ user: c.var.user, currency: policy.currency, zone, nowMs: clock.nowMs() },
-});
 
 export const send = async (
   c: PageContext,

@@ -8,15 +8,7 @@ import { isDecided } from '../../core/limits/requests.ts';
 import { rolesText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
 import { byField, grantFormFields, REQUIRED, writtenValues } from './edit/forms.ts';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  type PagesDeps,
-  query,
-  readValues,
-  send,
-} from './page.ts';
+import { type PageContext, type PageRoutes, type PagesDeps, query, readValues, send } from './page.ts';
 import { COUNT_STEP } from './parts/backtest-part.tsx';
 import { type Problem, REQUESTS, sendProblem, sendUnknown } from './problem-page.tsx';
 import { askPage, requestsPage, showDecision } from './request-pages.tsx';
@@ -91,7 +83,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
       from: writtenDay(deps.clock.nowMs(), view.zone),
       link: query.text(c, 'link', LINK_CHARACTERS_MAX) ?? '',
     };
-    return send(c, askPage(view, values, formatOf(c, deps)));
+    return send(c, askPage(view, values));
   });
 
   app.post('/ask', async (c) => {
@@ -100,7 +92,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     const view = await read.subject(values.subject ?? '', {}, user);
     if (view === undefined) return sendUnknown(c);
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[] = []) =>
-      send(c, askPage(view, values, formatOf(c, deps), problems, others), 422);
+      send(c, askPage(view, values, problems, others), 422);
     const unclear = new Map(NEEDED.filter((name) => !values[name]).map((name) => [name, REQUIRED] as const));
     const written = writtenValues(values, {}, deps.policy.currency, unclear);
     if (unclear.size > 0) return again(unclear);
@@ -119,7 +111,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/requests', async (c) => {
     const done = DONE[query.text(c, 'done') ?? ''];
-    return send(c, requestsPage(await read.requests(c.var.user), done, formatOf(c, deps)));
+    return send(c, requestsPage(await read.requests(c.var.user), done));
   });
 
   const rowOf = async (c: PageContext): Promise<RequestRow | undefined> =>

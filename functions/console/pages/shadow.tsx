@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ShadowRow, ShadowView } from '../../answers/rollout/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, query, readReportDays, send } from './page.ts';
+import { type PageRoutes, query, readReportDays, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 import { REPORT_DONE } from './rollout.tsx';
@@ -19,7 +19,7 @@ export const shadowRoutes: PageRoutes = (app, deps) => {
     const input = { days, ...withoutAbsent({ ...only, cursor: query.cursor(c) }), max: CARDS };
     const view = await deps.read.shadow(input, c.var.user);
     const shown = { days, only, canNotify: deps.notifyOwner !== undefined };
-    return send(c, shadowPage(view, shown, REPORT_DONE[query.text(c, 'done') ?? ''], formatOf(c, deps)));
+    return send(c, shadowPage(view, shown, REPORT_DONE[query.text(c, 'done') ?? '']));
   });
 };
 
@@ -30,18 +30,12 @@ interface ShadowOptions {
   readonly canNotify: boolean;
 }
 
-function shadowPage(
-  view: ShadowView,
-  shown: ShadowOptions,
-  done: string | undefined,
-  format: ui.PageFormat,
-): ui.Markup {
+function shadowPage(view: ShadowView, shown: ShadowOptions, done: string | undefined): ui.Markup {
   const { days, only } = shown;
   return (
     <ConsolePage
       title="Shadow report"
       at="/shadow"
-      user={format.user}
       about={`Jobs that would have failed if all limits and rules in mode shadow or warn had been enforced. ${ui.daySpan(view)}.`}
       actions={<ui.DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
     >
@@ -53,7 +47,7 @@ function shadowPage(
         </ui.Plain>
       ) : (
         <>
-          {view.rows.map((row) => card(row, shown, format))}
+          {view.rows.map((row) => card(row, shown))}
           <ui.PageLinks
             next={view.next && ui.address('/shadow', { days, group: only.group, cursor: view.next })}
           >
@@ -73,9 +67,9 @@ const ruleLines = (rules: ShadowRow['wouldFail'] | ShadowRow['ranRejectedBy']): 
     </>
   ));
 
-function card(row: ShadowRow, { days, canNotify }: ShadowOptions, format: ui.PageFormat): ui.Markup {
+function card(row: ShadowRow, { days, canNotify }: ShadowOptions): ui.Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
-  const { user } = format;
+  const { user } = ui.format();
   const failing = wouldFail[0]?.jobs ?? 0;
   const id = `s-${subject.replace('/', '-')}`;
   const canSend =
@@ -106,12 +100,12 @@ function card(row: ShadowRow, { days, canNotify }: ShadowOptions, format: ui.Pag
       <ui.List
         of={limits.map(
           ({ limit, refusedAmount }) =>
-            `${ui.limitWords(limit)}, ${ui.limitAmountWords(limit, format)} (${limit.mode}): ${ui.pageAmount(refusedAmount, limit.unit, format)} would have been refused`,
+            `${ui.limitWords(limit)}, ${ui.limitAmountWords(limit)} (${limit.mode}): ${ui.pageAmount(refusedAmount, limit.unit)} would have been refused`,
         )}
       />
       <div class="actions">
         {canSend && (
-          <ui.PostForm user={user} action="/rollout/report">
+          <ui.PostForm action="/rollout/report">
             {ui.hiddenFields({ subject, days: String(days), back: 'shadow' })}
             <button>Send report to owner{ui.hidden(` of ${path}`)}</button>
           </ui.PostForm>

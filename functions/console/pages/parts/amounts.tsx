@@ -7,20 +7,14 @@ import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { alertsText, lastAlertOf, limitWords, refusingText } from '../../../answers/status/texts.ts';
-import { address, type Column, hidden, type Markup, type Reader, soft } from './layout.tsx';
+import { format } from './format.ts';
+import { address, type Column, hidden, type Markup, soft } from './layout.tsx';
 
-export interface PageFormat {
-  readonly user: Reader;
-  readonly currency: string;
-  /** IANA zone of instants that belong to no limit. */
+interface Zone {
   readonly zone: string;
-  readonly nowMs: number;
 }
 
-type Zone = Pick<PageFormat, 'zone'>;
-
-export const pageAmount = (whole: number, unit: Unit, { currency }: Pick<PageFormat, 'currency'>): string =>
-  amountText(whole, unit, currency);
+export const pageAmount = (whole: number, unit: Unit): string => amountText(whole, unit, format().currency);
 
 export { bareAmountText as bare };
 
@@ -30,17 +24,19 @@ const time = (atMs: number, text: string, title?: string): Markup => (
   </time>
 );
 
-export const instant = (atMs: number, { zone }: Zone): Markup => time(atMs, instantText(atMs, zone));
+export const instant = (atMs: number, { zone }: Zone = format()): Markup =>
+  time(atMs, instantText(atMs, zone));
 
 /** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
 export const edge = (atMs: number, which: Edge, { zone }: Zone): Markup =>
   time(atMs, edgeText(atMs, which, zone));
 
 /** Without the zone, where the page names it. */
-export const shortInstant = (atMs: number, { zone }: Zone): Markup =>
+export const shortInstant = (atMs: number, { zone }: Zone = format()): Markup =>
   time(atMs, instantText(atMs, zone).replace(` ${zone}`, ''), zone);
 
-export function distance(atMs: number, nowMs: number): string {
+export function distance(atMs: number): string {
+  const { nowMs } = format();
   if (atMs >= nowMs) return relativeText(nowMs, atMs);
   const text = relativeText(atMs, nowMs);
   return text === 'now' ? 'just now' : `${text.replace(/^in /, '')} ago`;
@@ -70,8 +66,8 @@ export { alertsText, lastAlertOf, limitWords };
 export const limitLabel = (limit: Pick<LimitRow, 'kind' | 'per' | 'each'>): string =>
   limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
-export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, format: PageFormat): string =>
-  limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, format);
+export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>): string =>
+  limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit);
 
 export const NOT_COUNTED = 'not counted';
 
@@ -82,13 +78,13 @@ export const OUTAGE_TEXTS = {
 } as const;
 
 /** Negative amounts in words, because a minus is easily missed. */
-export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>, format: PageFormat): string {
+export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>): string {
   if (left === undefined) return '–';
-  return left < 0 ? `${pageAmount(-left, unit, format)} over` : pageAmount(left, unit, format);
+  return left < 0 ? `${pageAmount(-left, unit)} over` : pageAmount(left, unit);
 }
 
-export const leftOfText = (limit: LimitRow, format: PageFormat): string =>
-  `${leftText(limit, format)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit, format)}`;
+export const leftOfText = (limit: LimitRow): string =>
+  `${leftText(limit)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit)}`;
 
 const isNotEnforced = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
@@ -181,10 +177,11 @@ interface LimitColumns<Row> {
   readonly mayEdit: boolean;
 }
 
-export function limitColumns<Row>(
-  { limitOf, without = () => ({}), mayEdit }: LimitColumns<Row>,
-  format: PageFormat,
-): readonly Column<Row>[] {
+export function limitColumns<Row>({
+  limitOf,
+  without = () => ({}),
+  mayEdit,
+}: LimitColumns<Row>): readonly Column<Row>[] {
   const column = (head: string, style: string, text: (limit: LimitRow) => Markup | string): Column<Row> => ({
     ...{ head, style },
     cell: (row) => {
@@ -201,7 +198,7 @@ export function limitColumns<Row>(
       settled === undefined ? '–' : bareAmountText(held, unit),
     ),
     column('Limit', 'n', (limit) => {
-      const amount = limitAmountWords(limit, format);
+      const amount = limitAmountWords(limit);
       if (!mayEdit || limit.byDefault === true) return amount;
       return (
         <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
@@ -211,10 +208,10 @@ export function limitColumns<Row>(
       );
     }),
     {
-      ...column('Left', 'n', (limit) => leftText(limit, format)),
+      ...column('Left', 'n', (limit) => leftText(limit)),
       tone: (row) => leftClass(limitOf(row)),
     },
-    column('Runs out', 'ro', (limit) => runsOut(limit, format.nowMs)),
+    column('Runs out', 'ro', (limit) => runsOut(limit)),
   ];
 }
 
@@ -226,9 +223,9 @@ export const limitBar = ({ settled, held = 0, amount, forecast }: LimitRow): Mar
     <Bar spent={settled} held={held} limit={amount} forecast={forecast?.atEndAmount} />
   );
 
-export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
+export function runsOut(limit: LimitRow): Markup | string {
   const { forecast, amount, per } = limit;
-  const refusing = refusingText(limit, nowMs);
+  const refusing = refusingText(limit, format().nowMs);
   if (refusing !== undefined) return <strong class="bad-text">{refusing}</strong>;
   if (amount === 'unlimited') return <span class="soft">never</span>;
   // Amounts that return with the next job have no run-out day.
@@ -240,8 +237,7 @@ export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
   if (forecast.atMs === undefined) return 'runs out';
   return (
     <>
-      <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
-      {soft(shortInstant(forecast.atMs, limit))}
+      <span class="warn-text">{distance(forecast.atMs)}</span> {soft(shortInstant(forecast.atMs, limit))}
     </>
   );
 }

@@ -1,15 +1,10 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
-import type { User } from '../../../core/signin/model.ts';
+import { format } from './format.ts';
 
 /** Output of JSX: everything is escaped except `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
-
-export interface Reader extends User {
-  /** Requests that wait for them to decide; absent: not known, or they decide none. */
-  readonly waiting?: number;
-}
 
 export const hidden = (text: string): Markup => <span class="hidden">{text}</span>;
 export const soft = (...parts: Child[]): Markup => <small class="soft">{parts}</small>;
@@ -163,7 +158,6 @@ export function Table<Row>({ label, columns: listed, rows, foot = [] }: TablePar
 }
 
 type PostFormParts = With<{
-  user: User;
   action: string;
   id?: string;
   class?: string;
@@ -171,9 +165,9 @@ type PostFormParts = With<{
 }>;
 
 /** A form that changes data: it carries the CSRF token. */
-export const PostForm = ({ user, children, ...attributes }: PostFormParts): Markup => (
+export const PostForm = ({ children, ...attributes }: PostFormParts): Markup => (
   <form method="post" {...attributes}>
-    <input type="hidden" name="csrf" value={user.csrfToken} />
+    <input type="hidden" name="csrf" value={format().user.csrfToken} />
     {children}
   </form>
 );

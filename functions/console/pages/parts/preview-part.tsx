@@ -10,9 +10,8 @@ export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
 const LINES_SHOWN = 10;
 
-export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
+export interface ReviewParts extends Omit<Frame, 'actions'> {
   readonly preview: ValidPreview;
-  readonly format: ui.PageFormat;
   readonly exact?: BacktestAnswer | undefined;
   /** The edit was refused because it must be confirmed. */
   readonly unconfirmed?: boolean;
@@ -25,9 +24,9 @@ export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
 
 /** Shows the effect of an edit, and the form that saves it. */
 export const ReviewPage = (parts: ReviewParts): ui.Markup => {
-  const { preview, format, exact, unconfirmed, notes, action, fields, save, links, ...frame } = parts;
+  const { preview, exact, unconfirmed, notes, action, fields, save, links, ...frame } = parts;
   return (
-    <ConsolePage {...frame} user={format.user}>
+    <ConsolePage {...frame}>
       {unconfirmed && (
         <ui.Note tone="bad" role="alert">
           <strong>Not saved:</strong> this change needs a confirmation. Tick “I confirm these changes” below,
@@ -35,10 +34,10 @@ export const ReviewPage = (parts: ReviewParts): ui.Markup => {
         </ui.Note>
       )}
       {notes}
-      {previewPart(preview, format, exact)}
-      <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={action}>
+      {previewPart(preview, exact)}
+      <ui.PostForm class="card" id={SAVE_FORM} action={action}>
         {fields}
-        {confirmPart(preview, format)}
+        {confirmPart(preview)}
         <div class="actions">
           <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
             {preview.needsApproval.length > 0 ? 'File request' : save}
@@ -50,27 +49,19 @@ export const ReviewPage = (parts: ReviewParts): ui.Markup => {
   );
 };
 
-export const previewPart = (
-  preview: ValidPreview,
-  format: ui.PageFormat,
-  exact?: BacktestAnswer,
-): ui.Markup => (
+export const previewPart = (preview: ValidPreview, exact?: BacktestAnswer): ui.Markup => (
   <>
     <ui.Card id="differs" title="Changes" aside={ui.pageCount(preview.rows.length, 'difference')}>
-      {ui.changeTable(preview.rows, 'Changes', format)}
+      {ui.changeTable(preview.rows, 'Changes')}
     </ui.Card>
     {preview.effects.length > 0 && (
       <ui.Card id="effects" title="Effect">
-        <ui.Table label="Effect" columns={effectColumns(format)} rows={preview.effects} />
+        <ui.Table label="Effect" columns={effectColumns()} rows={preview.effects} />
       </ui.Card>
     )}
     {preview.rows.length > 0 && backtestPart(exact)}
     {preview.oversubscription.length > 0 && (
-      <ui.Note
-        tone="warn"
-        lines={preview.oversubscription.map((pool) => poolLine(pool, format))}
-        max={LINES_SHOWN}
-      >
+      <ui.Note tone="warn" lines={preview.oversubscription.map((pool) => poolLine(pool))} max={LINES_SHOWN}>
         <strong>Overlapping budgets.</strong> Allowed: the groups share the rest in order of arrival.
       </ui.Note>
     )}
@@ -83,18 +74,18 @@ export const previewPart = (
   </>
 );
 
-function confirmPart(
-  { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
-  format: ui.PageFormat,
-): ui.Markup | '' {
+function confirmPart({
+  needsConfirmation,
+  lockout,
+}: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>): ui.Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
   const linesOf = (isMode: boolean): readonly ui.Markup[] =>
     needsConfirmation
       .filter(({ field }) => (field === 'mode') === isMode)
       .map((row) => (
         <>
-          {row.path ?? row.subject} <code>{row.limit}</code>: {ui.fieldText(row.from, row.unit, format)} →{' '}
-          <strong>{ui.fieldText(row.to, row.unit, format)}</strong>
+          {row.path ?? row.subject} <code>{row.limit}</code>: {ui.fieldText(row.from, row.unit)} →{' '}
+          <strong>{ui.fieldText(row.to, row.unit)}</strong>
         </>
       ));
   const reasons: readonly (readonly [string, readonly Child[]])[] = [
@@ -125,9 +116,9 @@ function confirmPart(
 
 export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
-function effectColumns(format: ui.PageFormat): readonly ui.Column<EditEffect>[] {
-  const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit, format) : '–');
-  const out = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit, format.nowMs) : '–');
+function effectColumns(): readonly ui.Column<EditEffect>[] {
+  const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit) : '–');
+  const out = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit) : '–');
   return [
     {
       head: 'Limit',
@@ -143,9 +134,9 @@ function effectColumns(format: ui.PageFormat): readonly ui.Column<EditEffect>[] 
   ];
 }
 
-const poolLine = (pool: Oversubscription, format: ui.PageFormat): ui.Markup => (
+const poolLine = (pool: Oversubscription): ui.Markup => (
   <>
     {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
-    {poolText(pool, pool.amount, (whole) => ui.pageAmount(whole, pool.unit, format))}
+    {poolText(pool, pool.amount, (whole) => ui.pageAmount(whole, pool.unit))}
   </>
 );

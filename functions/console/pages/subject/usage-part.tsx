@@ -6,7 +6,7 @@ import type { LimitRow } from '../../../answers/status/model.ts';
 import { forecastText } from '../../../answers/status/texts.ts';
 import * as ui from '../parts/ui.ts';
 
-export function usagePart({ usage, subject }: SubjectView, format: ui.PageFormat): ui.Markup {
+export function usagePart({ usage, subject }: SubjectView): ui.Markup {
   const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
   const group = subject.replace(/^group\//, '');
@@ -22,17 +22,17 @@ export function usagePart({ usage, subject }: SubjectView, format: ui.PageFormat
               head: 'Project',
               cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{ui.pathMarkup(path)}</a>,
             },
-            { head: format.currency, style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
+            { head: ui.format().currency, style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
           ]}
           rows={topProjects}
           foot={[
             otherProjectsMicros !== 0 && {
               Project: ui.soft('Other projects and earlier days'),
-              [format.currency]: ui.bare(otherProjectsMicros, 'micros'),
+              [ui.format().currency]: ui.bare(otherProjectsMicros, 'micros'),
             },
             {
               Project: <>Total {ui.soft('spent and held')}</>,
-              [format.currency]: ui.bare(together, 'micros'),
+              [ui.format().currency]: ui.bare(together, 'micros'),
             },
           ]}
         />
@@ -48,23 +48,20 @@ export function usagePart({ usage, subject }: SubjectView, format: ui.PageFormat
   );
 }
 
-export function usageSentence(usage: UsageView, format: ui.PageFormat): ui.Markup {
+export function usageSentence(usage: UsageView): ui.Markup {
   const { jobs, settledMicros, heldMicros, seconds, rejected, unmetered, bypass } = usage;
   const unasked = unmetered + bypass;
   return (
     <>
-      {ui.daySpan(usage)}: {ui.pageCount(jobs, 'job')}, {ui.pageAmount(settledMicros, 'micros', format)}{' '}
-      spent, {ui.pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
-      {ui.pageCount(rejected, 'job')} rejected
+      {ui.daySpan(usage)}: {ui.pageCount(jobs, 'job')}, {ui.pageAmount(settledMicros, 'micros')} spent,{' '}
+      {ui.pageAmount(heldMicros, 'micros')} held, {durationText(seconds)} run; {ui.pageCount(rejected, 'job')}{' '}
+      rejected
       {unasked > 0 && <span class="warn-text">, {ui.number(unasked)} ran without a decision</span>}.
     </>
   );
 }
 
-export function rejectionsPart(
-  { byRule, watchedByRule, latest }: Rejections,
-  format: ui.PageFormat,
-): ui.Markup {
+export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections): ui.Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in this period.</p>;
   const counts = (rules: Rejections['byRule']): ui.Markup[] =>
@@ -90,11 +87,7 @@ export function rejectionsPart(
             },
             {
               head: 'Time',
-              cell: ({ atMs }) => [
-                ui.shortInstant(atMs, format),
-                ' ',
-                ui.soft(ui.distance(atMs, format.nowMs)),
-              ],
+              cell: ({ atMs }) => [ui.shortInstant(atMs), ' ', ui.soft(ui.distance(atMs))],
             },
             {
               head: 'Reason',
@@ -121,7 +114,7 @@ const SIZES = [
 ] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: ui.PageFormat): ui.Markup {
+export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow): ui.Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">No use was counted in {period.label} yet.</p>;
   const sample = (name: string, text: string): ui.Markup => (
@@ -145,7 +138,7 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: ui.Pag
         {ahead.length > 0 && sample('ahead', 'forecast')}
         {amount !== undefined && sample('limit', 'limit')}
       </ul>
-      <p>{forecastText(limit, format.currency)}</p>
+      <p>{forecastText(limit, ui.format().currency)}</p>
       <details>
         <summary>Figures of the chart</summary>
         <ui.Table
