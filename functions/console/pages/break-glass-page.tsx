@@ -48,15 +48,17 @@ function breakGlassCard(glass: BreakGlassState): ui.Markup {
   const mayEdit = mayOpen('GET /edit', ui.format().user.roles);
   const closed = fromMs > nowMs ? 'scheduled' : 'over';
   return (
-    <article class="card" aria-labelledby={`g-${id}`}>
-      <h2 id={`g-${id}`}>
-        <span>
+    <ui.Card
+      id={`g-${id}`}
+      title={
+        <>
           {ui.subjectLink(subject, path ?? (subject === 'instance' ? 'The whole GitLab' : subject))}{' '}
           <span class={open ? 'tag bad' : 'tag'}>{open ? 'open' : closed}</span>{' '}
           {toReview && <span class="tag warn">to review</span>}
-        </span>
-        {ui.soft(by !== undefined && `by ${by}, `, ui.distance(fromMs))}
-      </h2>
+        </>
+      }
+      aside={[by !== undefined && `by ${by}, `, ui.distance(fromMs)]}
+    >
       <p>
         {glass.reason} {glass.ticket !== undefined && ui.soft(glass.ticket)}
       </p>
@@ -75,6 +77,6 @@ function breakGlassCard(glass: BreakGlassState): ui.Markup {
         {mayEdit && open && edit('end-breakglass', 'End break-glass')}
         {mayEdit && toReview && edit('review-breakglass', 'Review break-glass')}
       </div>
-    </article>
+    </ui.Card>
   );
 }

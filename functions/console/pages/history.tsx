@@ -1,5 +1,4 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { actingUser } from '../../answers/reading/context.ts';
 import type { HistoryPage, LogEntry } from '../../core/limits/edit-model.ts';
 import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { ConsolePage } from './frame.tsx';
@@ -13,11 +12,11 @@ import {
   send,
 } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import { COUNT_STEP, countJobs } from './parts/backtest-part.tsx';
+import { COUNT_STEP } from './parts/backtest-part.tsx';
 import { historyPart } from './parts/history-part.tsx';
-import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import { reviewEdits } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
-import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
+import { sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ENTRIES = 30;
 
@@ -41,40 +40,24 @@ export const historyRoutes: PageRoutes = (app, deps) => {
   });
 
   const undo = async (c: PageContext, values: ui.Values = {}): Promise<Response> => {
-    const { user } = c.var;
     const edit = editOf(c);
     const found = await lastEdit(edit, limitEdits);
     if (found.outcome !== 'can_undo') return refused(c, found.outcome);
-    const { edits, base } = found;
-    const preview = await read.preview(edits, base, user);
-    if (preview.outcome === 'unknown_subject') return sendUnknown(c);
-    if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
-    const undoneWhy = `undoes edit ${edit}: ${found.why}`.slice(0, ui.WHY.max);
-    const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
-      send(
-        c,
-        <ReviewPage
-          {...{ title: `Undo edit ${edit}`, at: '/history', preview, ...more }}
-          crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
-          about={found.why}
-          action={`/history/${edit}/undo`}
-          fields={ui.field(ui.WHY, { why: undoneWhy, ...values })}
-          save="Undo edit"
-          links={ui.button(`/history/${edit}`, 'Cancel')}
-        />,
-        status,
-      );
-    if (values.step === COUNT_STEP || c.req.method !== 'POST')
-      return show({ exact: await countJobs(deps, edits, base, values, user) });
-    const applied = await limitEdits.apply(edits, {
-      ...{ ...actingUser(user), source: 'page', base, confirmed: values.confirmed === 'yes' },
-      why: values.why || undoneWhy,
-    });
-    return respondToEdit(c, deps, applied, {
-      back: '/history',
+    const why = `undoes edit ${edit}: ${found.why}`.slice(0, ui.WHY.max);
+    return reviewEdits(c, deps, {
+      ...{ edits: found.edits, base: found.base, values, back: '/history' },
+      author: { why: values.why || why, source: 'page' },
+      isSaved: c.req.method === 'POST' && values.step !== COUNT_STEP,
       invalid: () => refused(c, 'invalid', 422),
       stale: () => refused(c, 'not_last'),
-      unconfirmed: () => show({ unconfirmed: true }, 409),
+      page: () => ({
+        ...{ title: `Undo edit ${edit}`, at: '/history', about: found.why },
+        crumbs: [HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>],
+        action: `/history/${edit}/undo`,
+        fields: ui.field(ui.WHY, { why, ...values }),
+        save: 'Undo edit',
+        links: ui.button(`/history/${edit}`, 'Cancel'),
+      }),
     });
   };
   app.get('/history/:edit/undo', (c) => undo(c));

@@ -9,10 +9,9 @@ import { readForm } from '../unreadable-request.ts';
 import { stalePage } from './edit/edit-page.tsx';
 import { ConsolePage } from './frame.tsx';
 import { type PageContext, type PageRoutes, type PagesDeps, query, readValues, send } from './page.ts';
-import { countJobs } from './parts/backtest-part.tsx';
-import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import { reviewEdits } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
-import { respondToEdit, type Stale } from './problem-page.tsx';
+import type { Stale } from './problem-page.tsx';
 
 const PROBLEMS_SHOWN = 100;
 const NOTES_SHOWN = 20;
@@ -86,31 +85,19 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
   if (plan.outcome === 'stale') return stale(plan);
   if (plan.outcome === 'invalid') return refused(plan.problems);
   const { edit, base } = plan;
-  const preview = await deps.read.preview([edit], base, user);
-  if (preview.outcome === 'unknown_subject') return invalid([{ message: 'names a group that is not there' }]);
-  if (preview.outcome === 'invalid') return invalid(preview.problems);
   const cells = [...notes.map((note) => `file: ${note}`), ...plan.understood.map(understoodText)];
-  const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
-    send(
-      c,
-      <ReviewPage
-        {...{ title: 'Preview of the file', at: '/import', heading: name, preview, ...more }}
-        about={`Not saved yet: ${ui.pageCount(preview.rows.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`}
-        notes={importNotes(plan, cells, prune === 'yes')}
-        action="/import"
-        fields={[ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, values)]}
-        save="Save all changes"
-        links={ui.button('/import', 'Choose another file')}
-      />,
-      status,
-    );
-  if (values.step !== 'apply' || !why)
-    return show({ exact: await countJobs(deps, [edit], base, values, user) });
-  const confirmed = values.confirmed === 'yes';
-  const by = { ...actingUser(user), why, source: `file ${name}`, base, confirmed };
-  return respondToEdit(c, deps, await deps.limitEdits.apply([edit], by), {
-    ...{ back: '/import', saved: '/history', invalid, stale },
-    unconfirmed: () => show({ unconfirmed: true }, 409),
+  return reviewEdits(c, deps, {
+    ...{ edits: [edit], base, values, author: { why: why ?? '', source: `file ${name}` } },
+    ...{ isSaved: values.step === 'apply' && !!why, back: '/import', saved: '/history', invalid, stale },
+    unknown: () => invalid([{ message: 'names a group that is not there' }]),
+    page: ({ rows: changes }) => ({
+      ...{ title: 'Preview of the file', at: '/import', heading: name, action: '/import' },
+      about: `Not saved yet: ${ui.pageCount(changes.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`,
+      notes: importNotes(plan, cells, prune === 'yes'),
+      fields: [ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, values)],
+      save: 'Save all changes',
+      links: ui.button('/import', 'Choose another file'),
+    }),
   });
 }
 
@@ -174,7 +161,7 @@ const importNotes = ({ totals, unnamed }: Plan, cells: readonly string[], prune:
       </ui.Note>
     )}
     <ui.Card id="totals" title="Totals">
-      <ui.Table label="Totals" columns={totalColumns()} rows={totals} />
+      <ui.Table label="Totals" columns={TOTALS} rows={totals} />
       {unnamed.length > 0 && (
         <p>
           {ui.pageCount(unnamed.length, 'limit')} that the file does not name{' '}
@@ -185,17 +172,16 @@ const importNotes = ({ totals, unnamed }: Plan, cells: readonly string[], prune:
   </>
 );
 
-function totalColumns(): readonly ui.Column<WrittenTotal>[] {
-  const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
-    `${ui.pageAmount(Number(amount), unit)} in ${ui.pageCount(limits, 'limit')}`;
-  return [
-    { head: 'Limit', cell: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }) },
-    {
-      head: 'In force',
-      cell: ({ since, zone }) =>
-        since === null ? 'now' : ['from ', ui.instant(Date.parse(since), { zone: zone ?? 'UTC' })],
-    },
-    { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
-    { head: 'After', style: 'n', cell: (total) => side(total, total.after) },
-  ];
-}
+const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
+  `${ui.pageAmount(Number(amount), unit)} in ${ui.pageCount(limits, 'limit')}`;
+
+const TOTALS: readonly ui.Column<WrittenTotal>[] = [
+  { head: 'Limit', cell: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }) },
+  {
+    head: 'In force',
+    cell: ({ since, zone }) =>
+      since === null ? 'now' : ['from ', ui.instant(Date.parse(since), { zone: zone ?? 'UTC' })],
+  },
+  { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
+  { head: 'After', style: 'n', cell: (total) => side(total, total.after) },
+];

@@ -117,7 +117,7 @@ export const REQUESTS = ['/requests', 'Open requests'] as const;
 
 export type Stale = Omit<Extract<ApplyOutcome, { outcome: 'stale' }>, 'outcome'>;
 
-interface EditAnswers {
+export interface EditAnswers {
   readonly back: string;
   readonly saved?: string;
   readonly invalid: (problems: readonly DocumentProblem[]) => Promise<Response>;

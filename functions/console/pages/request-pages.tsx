@@ -71,13 +71,11 @@ export function requestsPage(rows: readonly RequestRow[], done: string | undefin
 function waitingCard(row: RequestRow): ui.Markup {
   const { id, subject, path, mayDecide, own } = row;
   return (
-    <article class="card" aria-labelledby={`r-${id}`}>
-      <h2 id={`r-${id}`}>
-        <span>
-          {ui.requestedText(row)} for {ui.subjectLink(subject, path)}
-        </span>
-        {ui.soft(`${row.requestedBy}, ${ui.distance(row.requestedAtMs)}`)}
-      </h2>
+    <ui.Card
+      id={`r-${id}`}
+      title={[ui.requestedText(row), ' for ', ui.subjectLink(subject, path)]}
+      aside={`${row.requestedBy}, ${ui.distance(row.requestedAtMs)}`}
+    >
       {requestFacts(row)}
       {row.state === 'approved' && (
         <p>Approved by {row.decidedBy}, but not yet in force: approve it again.</p>
@@ -93,7 +91,7 @@ function waitingCard(row: RequestRow): ui.Markup {
           {own ? 'You filed this request, so another user decides.' : 'You may not decide this request.'}
         </p>
       )}
-    </article>
+    </ui.Card>
   );
 }
 

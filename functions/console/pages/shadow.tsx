@@ -75,11 +75,7 @@ function card(row: ShadowRow, { days, canNotify }: ShadowOptions): ui.Markup {
   const canSend =
     canNotify && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
   return (
-    <article class="card" aria-labelledby={id}>
-      <h2 id={id}>
-        <span>{ui.subjectLink(subject, path)}</span>
-        {ui.soft(ui.pageCount(jobs, 'job'))}
-      </h2>
+    <ui.Card id={id} title={ui.subjectLink(subject, path)} aside={ui.pageCount(jobs, 'job')}>
       {ranRejected > 0 && (
         <>
           <p>
@@ -115,6 +111,6 @@ function card(row: ShadowRow, { days, canNotify }: ShadowOptions): ui.Markup {
           {contact !== undefined && <>, {ui.contactLink(contact)}</>}
         </span>
       </div>
-    </article>
+    </ui.Card>
   );
 }

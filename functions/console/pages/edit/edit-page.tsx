@@ -1,14 +1,12 @@
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import { actingUser } from '../../../answers/reading/context.ts';
 import type { ChangeRow, LimitEdit } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 import { ConsolePage } from '../frame.tsx';
 import { type PageContext, type PageRoutes, type PagesDeps, query, readValues, send } from '../page.ts';
-import { countJobs } from '../parts/backtest-part.tsx';
-import { ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
+import { reviewEdits } from '../parts/preview-part.tsx';
 import * as ui from '../parts/ui.ts';
-import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
+import { type Stale, sendUnknown } from '../problem-page.tsx';
 import {
   byField,
   type EditForm,
@@ -46,56 +44,37 @@ export const editRoutes: PageRoutes = (app, deps) => {
   });
 };
 
-/** Previews also need rights, because hidden subjects cannot be edited. */
-async function previewOrApply(
+function previewOrApply(
   c: PageContext,
   deps: PagesDeps,
   shown: EditFormView,
   edit: LimitEdit,
   why: string,
 ): Promise<Response> {
-  const { user } = c.var;
   const { form, values } = shown;
   const back = backOf(values);
-  const base = values.base || undefined;
-  const preview = await deps.read.preview([edit], base, user);
-  if (preview.outcome === 'unknown_subject') return sendUnknown(c);
-  const again = (problems: Parameters<typeof byField>[0]): Promise<Response> =>
-    send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }), 422);
-  if (preview.outcome === 'invalid') return again(preview.problems);
-  const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
-    send(
-      c,
-      <ReviewPage
-        {...{ title: `Preview: ${form.title}`, at: '/', heading: form.title, preview, ...more }}
-        about="Not saved yet. Check the effect, then save."
-        action="/edit"
-        fields={[
-          ui.hiddenFields(withoutStep(values)),
-          <p>
-            <span class="soft">Reason:</span> {why}
-          </p>,
-        ]}
-        save="Save changes"
-        links={[
-          <button name="step" value="change" formnovalidate>
-            Edit again
-          </button>,
-          ui.button(back, 'Cancel'),
-        ]}
-      />,
-      status,
-    );
-  // An old set is never published again, so the edit is refused with both versions.
-  if (!preview.stale && values.step !== 'apply')
-    return show({ exact: await countJobs(deps, [edit], base, values, user) });
-  const confirmed = values.confirmed === 'yes';
-  const by = { ...actingUser(user), why, source: 'page', base, confirmed };
-  return respondToEdit(c, deps, await deps.limitEdits.apply([edit], by), {
-    back,
-    invalid: again,
+  return reviewEdits(c, deps, {
+    ...{ edits: [edit], base: values.base || undefined, values, author: { why, source: 'page' }, back },
+    isSaved: values.step === 'apply',
+    invalid: (problems) => send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }), 422),
     stale: (stale) => send(c, stalePage(stale, { values, back }), 409),
-    unconfirmed: () => show({ unconfirmed: true }, 409),
+    page: () => ({
+      ...{ title: `Preview: ${form.title}`, at: '/', heading: form.title, action: '/edit' },
+      about: 'Not saved yet. Check the effect, then save.',
+      fields: [
+        ui.hiddenFields(withoutStep(values)),
+        <p>
+          <span class="soft">Reason:</span> {why}
+        </p>,
+      ],
+      save: 'Save changes',
+      links: [
+        <button name="step" value="change" formnovalidate>
+          Edit again
+        </button>,
+        ui.button(back, 'Cancel'),
+      ],
+    }),
   });
 }
 

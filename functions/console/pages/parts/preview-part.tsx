@@ -1,20 +1,31 @@
 import type { Child } from 'hono/jsx';
 import type { BacktestAnswer, EditEffect, PreviewAnswer } from '../../../answers/limits/models.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type { Oversubscription } from '../../../core/limits/edit-model.ts';
+import type { LimitEdit, Oversubscription } from '../../../core/limits/edit-model.ts';
+import type { EditAuthor } from '../../../core/limits/edit-outcomes.ts';
 import { ConsolePage, type Frame } from '../frame.tsx';
-import { backtestPart, SAVE_FORM } from './backtest-part.tsx';
+import { type PageContext, type PagesDeps, send } from '../page.ts';
+import { type EditAnswers, respondToEdit, sendUnknown } from '../problem-page.tsx';
+import { backtestPart, countJobs, SAVE_FORM } from './backtest-part.tsx';
 import * as ui from './ui.ts';
 
-export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
+type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
 const LINES_SHOWN = 10;
 
-export interface ReviewParts extends Omit<Frame, 'actions'> {
-  readonly preview: ValidPreview;
-  readonly exact?: BacktestAnswer | undefined;
-  /** The edit was refused because it must be confirmed. */
-  readonly unconfirmed?: boolean;
+interface Review extends Omit<EditAnswers, 'unconfirmed'> {
+  readonly edits: readonly LimitEdit[];
+  readonly base: string | undefined;
+  readonly values: ui.Values;
+  readonly author: Pick<EditAuthor, 'why' | 'source'>;
+  /** Saves the edit; otherwise only its effect is shown. */
+  readonly isSaved: boolean;
+  readonly unknown?: () => Promise<Response>;
+  readonly page: (preview: ValidPreview) => ReviewParts;
+}
+
+interface ReviewParts extends Omit<Frame, 'actions'> {
   readonly notes?: Child;
   readonly action: string;
   readonly fields: Child;
@@ -22,17 +33,39 @@ export interface ReviewParts extends Omit<Frame, 'actions'> {
   readonly links: Child;
 }
 
-/** Shows the effect of an edit, and the form that saves it. */
-export const ReviewPage = (parts: ReviewParts): ui.Markup => {
-  const { preview, exact, unconfirmed, notes, action, fields, save, links, ...frame } = parts;
+/** Shows the effect of edits and the form that saves them, or saves them. Hidden subjects cannot be edited. */
+export async function reviewEdits(c: PageContext, deps: PagesDeps, review: Review): Promise<Response> {
+  const { edits, base, values, author, isSaved, unknown = () => sendUnknown(c), page } = review;
+  const { user } = c.var;
+  const preview = await deps.read.preview(edits, base, user);
+  if (preview.outcome === 'unknown_subject') return unknown();
+  if (preview.outcome === 'invalid') return review.invalid(preview.problems);
+  // An old set is never published again, so the edit is refused with both versions.
+  if (!isSaved && !preview.stale) {
+    const exact = await countJobs(deps, edits, base, values, user);
+    return send(c, reviewPage(page(preview), preview, exact));
+  }
+  const by = { ...actingUser(user), ...author, base, confirmed: values.confirmed === 'yes' };
+  return respondToEdit(c, deps, await deps.limitEdits.apply(edits, by), {
+    ...review,
+    unconfirmed: () => {
+      const parts = page(preview);
+      return send(c, reviewPage({ ...parts, notes: [UNCONFIRMED, parts.notes] }, preview), 409);
+    },
+  });
+}
+
+const UNCONFIRMED = (
+  <ui.Note tone="bad" role="alert">
+    <strong>Not saved:</strong> this change needs a confirmation. Tick “I confirm these changes” below, then
+    save again.
+  </ui.Note>
+);
+
+function reviewPage(parts: ReviewParts, preview: ValidPreview, exact?: BacktestAnswer): ui.Markup {
+  const { notes, action, fields, save, links, ...frame } = parts;
   return (
     <ConsolePage {...frame}>
-      {unconfirmed && (
-        <ui.Note tone="bad" role="alert">
-          <strong>Not saved:</strong> this change needs a confirmation. Tick “I confirm these changes” below,
-          then save again.
-        </ui.Note>
-      )}
       {notes}
       {previewPart(preview, exact)}
       <ui.PostForm class="card" id={SAVE_FORM} action={action}>
@@ -47,7 +80,7 @@ export const ReviewPage = (parts: ReviewParts): ui.Markup => {
       </ui.PostForm>
     </ConsolePage>
   );
-};
+}
 
 export const previewPart = (preview: ValidPreview, exact?: BacktestAnswer): ui.Markup => (
   <>
@@ -56,7 +89,7 @@ export const previewPart = (preview: ValidPreview, exact?: BacktestAnswer): ui.M
     </ui.Card>
     {preview.effects.length > 0 && (
       <ui.Card id="effects" title="Effect">
-        <ui.Table label="Effect" columns={effectColumns()} rows={preview.effects} />
+        <ui.Table label="Effect" columns={EFFECTS} rows={preview.effects} />
       </ui.Card>
     )}
     {preview.rows.length > 0 && backtestPart(exact)}
@@ -116,23 +149,21 @@ function confirmPart({
 
 export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
-function effectColumns(): readonly ui.Column<EditEffect>[] {
-  const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit) : '–');
-  const out = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit) : '–');
-  return [
-    {
-      head: 'Limit',
-      cell: ({ path, limit, before, after }) => {
-        const known = after ?? before;
-        return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
-      },
+const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit) : '–');
+const runOut = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit) : '–');
+const EFFECTS: readonly ui.Column<EditEffect>[] = [
+  {
+    head: 'Limit',
+    cell: ({ path, limit, before, after }) => {
+      const known = after ?? before;
+      return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
     },
-    { head: 'Left now', cell: ({ before }) => left(before) },
-    { head: 'Run-out now', cell: ({ before }) => out(before) },
-    { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
-    { head: 'Run-out after', cell: ({ after }) => out(after) },
-  ];
-}
+  },
+  { head: 'Left now', cell: ({ before }) => left(before) },
+  { head: 'Run-out now', cell: ({ before }) => runOut(before) },
+  { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
+  { head: 'Run-out after', cell: ({ after }) => runOut(after) },
+];
 
 const poolLine = (pool: Oversubscription): ui.Markup => (
   <>
