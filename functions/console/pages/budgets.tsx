@@ -94,14 +94,14 @@ function budgetsPage(budgets: Budgets, shown: BudgetsQuery): ui.Markup {
   );
 }
 
-const columns = (): readonly ui.Column<BudgetRow>[] => [
-  { head: 'Subject', cell: nameCell },
+const columns = (): ui.Columns<BudgetRow> => ({
+  Subject: nameCell,
   ...ui.limitColumns<BudgetRow>({
     mayEdit: mayOpen('GET /edit', ui.format().user.roles),
     limitOf: (row) => (row.each === undefined ? row : undefined),
     without: (row) => ({ Use: ui.soft('counted separately'), Limit: ui.limitAmountWords(row) }),
   }),
-];
+});
 
 function nameCell(row: BudgetRow): ui.Markup {
   const { subject, path, id, each } = row;

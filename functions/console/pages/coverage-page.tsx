@@ -86,17 +86,14 @@ function runnersCard(view: CoverageView, shown: Parameters<typeof ui.address>[1]
       {bypassing.length > 0 && (
         <ui.Table
           label="Runners with bypassed jobs"
-          columns={[
-            {
-              head: 'Runner',
-              cell: ({ runnerId, description = `Runner ${runnerId}`, version }) => [
-                description,
-                ui.soft(version),
-              ],
-            },
-            ...countColumns<(typeof bypassing)[number]>().slice(1),
-            { head: 'Remedy', style: 'job', cell: ({ remedy }) => remedy },
-          ]}
+          columns={{
+            Runner: ({ runnerId, description = `Runner ${runnerId}`, version }) => [
+              description,
+              ui.soft(version),
+            ],
+            ...COUNTS,
+            Remedy: { style: 'job', cell: ({ remedy }) => remedy },
+          }}
           rows={bypassing}
         />
       )}
@@ -110,33 +107,29 @@ function runnersCard(view: CoverageView, shown: Parameters<typeof ui.address>[1]
 
 type Counts = Omit<CoverageView['otherGroups'], 'ran'> & Partial<Pick<CoveredGroup, 'ran' | 'share'>>;
 
-const countColumns = <Row extends Counts>(): readonly ui.Column<Row>[] => [
-  { head: 'Jobs run', style: 'n', cell: ({ ran = 0 }) => ui.number(ran) },
-  { head: 'Requests', style: 'n', cell: ({ asked }) => ui.number(asked) },
-  {
-    head: 'Bypassed',
+const COUNTS: ui.Columns<Counts> = {
+  Requests: { style: 'n', cell: ({ asked }) => ui.number(asked) },
+  Bypassed: {
     style: 'n',
     cell: ({ bypass }) => ui.number(bypass),
     tone: ({ bypass }) => (bypass > 0 ? 'warn-text' : ''),
   },
-  { head: 'Coverage', style: 'n', cell: ({ share }) => coverageShareText(share) },
-];
+  Coverage: { style: 'n', cell: ({ share }) => coverageShareText(share) },
+};
 
 const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): ui.Markup => (
   <ui.Card id="groups" title="Groups">
     <ui.Table
       label="Groups"
-      columns={[
-        {
-          head: 'Group',
-          cell: ({ subject, path }) => (
-            <a href={ui.address('/coverage', { days, group: subject.slice('group/'.length) })}>
-              {ui.pathMarkup(path)}
-            </a>
-          ),
-        },
-        ...countColumns<CoveredGroup>(),
-      ]}
+      columns={{
+        Group: ({ subject, path }) => (
+          <a href={ui.address('/coverage', { days, group: subject.slice('group/'.length) })}>
+            {ui.pathMarkup(path)}
+          </a>
+        ),
+        'Jobs run': { style: 'n', cell: ({ ran }) => ui.number(ran) },
+        ...COUNTS,
+      }}
       rows={groups.slice(0, GROUPS_SHOWN)}
       foot={[
         otherGroups.ran > 0 && {

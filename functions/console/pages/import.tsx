@@ -175,13 +175,10 @@ const importNotes = ({ totals, unnamed }: Plan, cells: readonly string[], prune:
 const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
   `${ui.pageAmount(Number(amount), unit)} in ${ui.pageCount(limits, 'limit')}`;
 
-const TOTALS: readonly ui.Column<WrittenTotal>[] = [
-  { head: 'Limit', cell: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }) },
-  {
-    head: 'In force',
-    cell: ({ since, zone }) =>
-      since === null ? 'now' : ['from ', ui.instant(Date.parse(since), { zone: zone ?? 'UTC' })],
-  },
-  { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
-  { head: 'After', style: 'n', cell: (total) => side(total, total.after) },
-];
+const TOTALS: ui.Columns<WrittenTotal> = {
+  Limit: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }),
+  'In force': ({ since, zone }) =>
+    since === null ? 'now' : ['from ', ui.instant(Date.parse(since), { zone: zone ?? 'UTC' })],
+  Before: { style: 'n', cell: (total) => side(total, total.before) },
+  After: { style: 'n', cell: (total) => side(total, total.after) },
+};

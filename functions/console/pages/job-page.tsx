@@ -180,12 +180,12 @@ function countersPart({ counters, countersHidden }: JobExplanation): ui.Markup {
       ) : (
         <ui.Table
           label="Limits"
-          columns={[
-            { head: 'Limit', cell: counterName },
-            { head: 'At the decision', style: 'full', cell: (counter) => decisionText(counter) },
-            { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
-            { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
-          ]}
+          columns={{
+            Limit: counterName,
+            'At the decision': { style: 'full', cell: (counter) => decisionText(counter) },
+            'Limit now': { style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
+            'Left now': { style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
+          }}
           rows={counters}
         />
       )}
@@ -230,13 +230,10 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): ui.Markup {
       {violated.length > 0 && (
         <ui.Table
           label="Rules"
-          columns={[
-            {
-              head: 'Rule',
-              cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', ui.soft(`${kind} ${mode}`)],
-            },
-            { head: 'Violations', style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
-          ]}
+          columns={{
+            Rule: ({ id, kind, mode }) => [<code>{id}</code>, ' ', ui.soft(`${kind} ${mode}`)],
+            Violations: { style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
+          }}
           rows={violated}
         />
       )}

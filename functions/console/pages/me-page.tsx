@@ -62,28 +62,22 @@ const sessionsCard = (all: readonly OwnSessionRow[]): ui.Markup => {
     <ui.Card id="sessions" title="Sessions">
       <ui.Table
         label="Sessions"
-        columns={[
-          {
-            head: 'Device',
-            cell: ({ isTerminal, isThis }) => (
-              <>
-                {isTerminal ? 'Terminal' : 'Browser'} {isThis && <span class="tag good">this session</span>}
-              </>
+        columns={{
+          Device: ({ isTerminal, isThis }) => (
+            <>
+              {isTerminal ? 'Terminal' : 'Browser'} {isThis && <span class="tag good">this session</span>}
+            </>
+          ),
+          'Sign-in': ({ beganAgoMs }) => ago(beganAgoMs),
+          'Last use': ({ seenAgoMs }) => ago(seenAgoMs),
+          [ui.DO]: ({ isThis, handle, beganAgoMs }) =>
+            !isThis && (
+              <ui.PostForm action="/me/sessions">
+                <input type="hidden" name="handle" value={handle} />
+                <button>Sign out{ui.hidden(` the session of ${ago(beganAgoMs)}`)}</button>
+              </ui.PostForm>
             ),
-          },
-          { head: 'Sign-in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
-          { head: 'Last use', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
-          {
-            head: ui.DO,
-            cell: ({ isThis, handle, beganAgoMs }) =>
-              !isThis && (
-                <ui.PostForm action="/me/sessions">
-                  <input type="hidden" name="handle" value={handle} />
-                  <button>Sign out{ui.hidden(` the session of ${ago(beganAgoMs)}`)}</button>
-                </ui.PostForm>
-              ),
-          },
-        ]}
+        }}
         rows={all}
       />
       {all.length > 2 && (

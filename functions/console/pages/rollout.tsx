@@ -135,22 +135,18 @@ function rolloutPage(view: RolloutView, done: string | undefined): ui.Markup {
         <div class="card">
           <ui.Table
             label="Steps"
-            columns={[
-              { head: 'Group', cell: ({ subject, path }) => ui.subjectLink(subject, path) },
-              { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
-              { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
-              {
-                head: 'Missing for the next step',
+            columns={{
+              Group: ({ subject, path }) => ui.subjectLink(subject, path),
+              Cost: (row) => stepOf(row, 'cost'),
+              Capacity: (row) => stepOf(row, 'capacity'),
+              'Missing for the next step': { style: 'full', cell: ({ classes }) => missingText(classes) },
+              [ui.DO]: {
                 style: 'full',
-                cell: ({ classes }) => missingText(classes),
-              },
-              {
-                ...{ head: ui.DO, style: 'full' },
                 cell: ({ subject, path }) =>
                   mayOpen('GET /rollout/step', user.roles) &&
                   ui.button(ui.address('/rollout/step', { subject }), 'Open steps', ` of ${path}`),
               },
-            ]}
+            }}
             rows={view.rows}
           />
           <ui.PageLinks next={view.next && ui.address('/rollout', { cursor: view.next })}>

@@ -111,20 +111,13 @@ function chainNote({ statements, broken }: ClosedMonths): ui.Markup {
 const monthsTable = ({ statements }: ClosedMonths): ui.Markup => (
   <ui.Table
     label="Closed months"
-    columns={[
-      {
-        head: 'Month',
-        cell: ({ subject, month }) => <a href={ui.statementHref(subject, month)}>{monthText(month)}</a>,
-      },
-      { head: 'Number', style: 'n', cell: ({ number }) => number },
-      { head: 'Jobs', style: 'n', cell: ({ totals }) => ui.number(totals.jobs) },
-      { head: 'Due', style: 'n', cell: ({ totals }) => ui.pageAmount(totals.dueMicros, 'micros') },
-      {
-        head: 'Adjustments',
-        style: 'n',
-        cell: ({ totals }) => ui.pageAmount(totals.adjustmentMicros, 'micros'),
-      },
-    ]}
+    columns={{
+      Month: ({ subject, month }) => <a href={ui.statementHref(subject, month)}>{monthText(month)}</a>,
+      Number: { style: 'n', cell: ({ number }) => number },
+      Jobs: { style: 'n', cell: ({ totals }) => ui.number(totals.jobs) },
+      Due: { style: 'n', cell: ({ totals }) => ui.pageAmount(totals.dueMicros, 'micros') },
+      Adjustments: { style: 'n', cell: ({ totals }) => ui.pageAmount(totals.adjustmentMicros, 'micros') },
+    }}
     rows={statements.toReversed()}
   />
 );
@@ -160,16 +153,13 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean): ui.M
       <ui.Card id="due" title={`Due: ${money(totals.dueMicros)}`}>
         <ui.Table
           label="Lines of the statement"
-          columns={[
-            {
-              head: 'Period',
-              cell: ({ kind, when }) => (kind === 'usage' ? dayLabel(dayOfIso(when)) : monthText(when)),
-            },
-            { head: 'Kind', cell: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month') },
-            { head: 'Jobs', style: 'n', cell: ({ jobs }) => ui.number(jobs) },
-            { head: 'Cost', style: 'n', cell: ({ micros }) => money(micros) },
-            { head: 'Description', cell: ({ about }) => about },
-          ]}
+          columns={{
+            Period: ({ kind, when }) => (kind === 'usage' ? dayLabel(dayOfIso(when)) : monthText(when)),
+            Kind: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month'),
+            Jobs: { style: 'n', cell: ({ jobs }) => ui.number(jobs) },
+            Cost: { style: 'n', cell: ({ micros }) => money(micros) },
+            Description: ({ about }) => about,
+          }}
           rows={closedRows(statement)}
         />
       </ui.Card>

@@ -8,7 +8,7 @@ import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { alertsText, lastAlertOf, limitWords, refusingText } from '../../../answers/status/texts.ts';
 import { format } from './format.ts';
-import { address, type Column, hidden, type Markup, soft } from './layout.tsx';
+import { address, type Columns, hidden, type Markup, soft } from './layout.tsx';
 
 interface Zone {
   readonly zone: string;
@@ -177,43 +177,46 @@ interface LimitColumns<Row> {
   readonly mayEdit: boolean;
 }
 
-export function limitColumns<Row>({
-  limitOf,
-  without = () => ({}),
-  mayEdit,
-}: LimitColumns<Row>): readonly Column<Row>[] {
-  const column = (head: string, style: string, text: (limit: LimitRow) => Markup | string): Column<Row> => ({
-    ...{ head, style },
-    cell: (row) => {
+type LimitCell = readonly [
+  style: string,
+  text: (limit: LimitRow) => Markup | string,
+  tone?: (limit: LimitRow | undefined) => string,
+];
+
+export function limitColumns<Row>({ limitOf, without, mayEdit }: LimitColumns<Row>): Columns<Row> {
+  const cells: Readonly<Record<string, LimitCell>> = {
+    Use: ['bar-cell', (limit) => (limit.inForce ? limitBar(limit) : '')],
+    Spent: [
+      'n wide',
+      ({ settled, unit }) => (settled === undefined ? NOT_COUNTED : bareAmountText(settled, unit)),
+    ],
+    Held: [
+      'n wide',
+      ({ settled, held = 0, unit }) => (settled === undefined ? '–' : bareAmountText(held, unit)),
+    ],
+    Limit: [
+      'n',
+      (limit) => (mayEdit && limit.byDefault !== true ? editLink(limit) : limitAmountWords(limit)),
+    ],
+    Left: ['n', leftText, leftClass],
+    'Runs out': ['ro', runsOut],
+  };
+  const columns = Object.entries(cells).map(([head, [style, text, tone]]) => {
+    const cell = (row: Row): Markup | string => {
       const limit = limitOf(row);
-      return limit === undefined ? (without(row)[head] ?? '–') : text(limit);
-    },
+      return limit === undefined ? (without?.(row)[head] ?? '–') : text(limit);
+    };
+    return [head, { style, cell, tone: (row: Row) => tone?.(limitOf(row)) ?? '' }] as const;
   });
-  return [
-    column('Use', 'bar-cell', (limit) => (limit.inForce ? limitBar(limit) : '')),
-    column('Spent', 'n wide', ({ settled, unit }) =>
-      settled === undefined ? NOT_COUNTED : bareAmountText(settled, unit),
-    ),
-    column('Held', 'n wide', ({ settled, held = 0, unit }) =>
-      settled === undefined ? '–' : bareAmountText(held, unit),
-    ),
-    column('Limit', 'n', (limit) => {
-      const amount = limitAmountWords(limit);
-      if (!mayEdit || limit.byDefault === true) return amount;
-      return (
-        <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
-          {amount}
-          {hidden(`, change it: ${limit.id}`)}
-        </a>
-      );
-    }),
-    {
-      ...column('Left', 'n', (limit) => leftText(limit)),
-      tone: (row) => leftClass(limitOf(row)),
-    },
-    column('Runs out', 'ro', (limit) => runsOut(limit)),
-  ];
+  return Object.fromEntries(columns);
 }
+
+const editLink = (limit: LimitRow): Markup => (
+  <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
+    {limitAmountWords(limit)}
+    {hidden(`, change it: ${limit.id}`)}
+  </a>
+);
 
 /** Empty for a limit without a counter or an amount. */
 export const limitBar = ({ settled, held = 0, amount, forecast }: LimitRow): Markup | '' =>

@@ -86,28 +86,35 @@ export const Facts = ({ of, style = 'facts' }: With<{ of: readonly Fact[]; style
   </dl>
 );
 
+type Cell<Row> = (row: Row) => Child;
+
 export interface Column<Row> {
-  readonly head: string;
-  readonly cell: (row: Row) => Child;
+  readonly cell: Cell<Row>;
   /** `n` is a number, `wide` is left out on narrow pages, `full` takes a line of its own there. */
   readonly style?: string;
   readonly tone?: (row: Row) => string;
 }
+
+/** By heading. */
+export type Columns<Row> = Readonly<Record<string, Cell<Row> | Column<Row>>>;
 
 /** The heading of a column of links, which is read out only. */
 export const DO = 'Do';
 
 interface TableParts<Row> {
   readonly label: string;
-  readonly columns: readonly (Column<Row> | false)[];
+  readonly columns: Columns<Row>;
   readonly rows: readonly Row[];
   readonly foot?: readonly (Readonly<Record<string, Child>> | false)[] | undefined;
 }
 
 /** The first column names the row. Scrolls where it is too wide; on a narrow page a row is a small list. */
-export function Table<Row>({ label, columns: listed, rows, foot = [] }: TableParts<Row>): Markup {
-  const columns = listed.filter((column) => column !== false);
-  const cell = ({ head, style }: Column<Row>, index: number, content: Child, tone = ''): Markup => {
+export function Table<Row>({ label, columns: byHead, rows, foot = [] }: TableParts<Row>): Markup {
+  const columns = Object.entries(byHead).map(([head, column]) => ({
+    ...{ head, ...(typeof column === 'function' ? { cell: column } : column) },
+  }));
+  type Listed = Column<Row> & { readonly head: string };
+  const cell = ({ head, style }: Listed, index: number, content: Child, tone = ''): Markup => {
     if (index === 0)
       return (
         <th scope="row" class="path">

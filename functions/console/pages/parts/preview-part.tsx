@@ -151,19 +151,16 @@ export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
 const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit) : '–');
 const runOut = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit) : '–');
-const EFFECTS: readonly ui.Column<EditEffect>[] = [
-  {
-    head: 'Limit',
-    cell: ({ path, limit, before, after }) => {
-      const known = after ?? before;
-      return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
-    },
+const EFFECTS: ui.Columns<EditEffect> = {
+  Limit: ({ path, limit, before, after }) => {
+    const known = after ?? before;
+    return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
   },
-  { head: 'Left now', cell: ({ before }) => left(before) },
-  { head: 'Run-out now', cell: ({ before }) => runOut(before) },
-  { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
-  { head: 'Run-out after', cell: ({ after }) => runOut(after) },
-];
+  'Left now': ({ before }) => left(before),
+  'Run-out now': ({ before }) => runOut(before),
+  'Left after': { cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
+  'Run-out after': ({ after }) => runOut(after),
+};
 
 const poolLine = (pool: Oversubscription): ui.Markup => (
   <>

@@ -16,13 +16,13 @@ export function changeTable(rows: readonly ChangeRow[], label: string): Markup {
     <>
       <Table
         label={label}
-        columns={[
-          { head: 'Subject', cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)) },
-          { head: 'Field', cell: fieldName },
-          { head: 'Before', cell: (row) => valueText(row.from, row) },
-          { head: 'After', cell: (row) => valueText(row.to, row) },
-          { head: 'Effect', cell: ({ effect }) => EFFECTS[effect] },
-        ]}
+        columns={{
+          Subject: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)),
+          Field: fieldName,
+          Before: (row) => valueText(row.from, row),
+          After: (row) => valueText(row.to, row),
+          Effect: ({ effect }) => EFFECTS[effect],
+        }}
         rows={named.slice(0, ROWS_SHOWN)}
       />
       {named.length > ROWS_SHOWN && (
@@ -95,23 +95,19 @@ export function groupTable(
   return (
     <Table
       label={label}
-      columns={[
-        {
-          head: 'Subject',
-          cell: (row) => (
-            <>
-              {subjectLink(row.subject, subjectHref(row.subject) ? pathMarkup(row.path) : row.path)}{' '}
-              {tags(row)}
-              {tree !== undefined && row.groupId !== undefined && row.children > 0 && (
-                <small>
-                  <a href={tree(row.groupId)}>
-                    {pageCount(row.children, 'group')} below{hidden(` ${row.path}`)}
-                  </a>
-                </small>
-              )}
-            </>
-          ),
-        },
+      columns={{
+        Subject: (row) => (
+          <>
+            {subjectLink(row.subject, subjectHref(row.subject) ? pathMarkup(row.path) : row.path)} {tags(row)}
+            {tree !== undefined && row.groupId !== undefined && row.children > 0 && (
+              <small>
+                <a href={tree(row.groupId)}>
+                  {pageCount(row.children, 'group')} below{hidden(` ${row.path}`)}
+                </a>
+              </small>
+            )}
+          </>
+        ),
         ...limitColumns<GroupRow>({
           mayEdit,
           limitOf: ({ budget }) => budget,
@@ -121,7 +117,7 @@ export function groupTable(
             Held: pageAmount(metered.heldMicros, 'micros'),
           }),
         }),
-      ]}
+      }}
       rows={rows}
     />
   );

@@ -17,19 +17,16 @@ export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView): ui.
       ) : (
         <ui.Table
           label="Limits"
-          columns={[
-            {
-              head: 'Kind',
-              cell: (limit) => (
-                <>
-                  {ui.limitLabel(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
-                  {ui.soft(factsText(limit))}
-                </>
-              ),
-            },
+          columns={{
+            Kind: (limit) => (
+              <>
+                {ui.limitLabel(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
+                {ui.soft(factsText(limit))}
+              </>
+            ),
             ...ui.limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }),
-            { head: ui.DO, cell: editLink },
-          ]}
+            [ui.DO]: editLink,
+          }}
           rows={limits}
         />
       )}

@@ -165,28 +165,22 @@ function grantsPart({ grants, may, subject }: SubjectView): ui.Markup {
   return (
     <ui.Table
       label="Grants"
-      columns={[
-        {
-          head: 'Grant',
-          cell: ({ reason, limit, ticket }) => [
-            reason,
-            ' ',
-            ui.soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
-          ],
-        },
-        { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${ui.pageAmount(amount, unit)}` },
-        { head: 'Validity', cell: (grant) => grantState(grant) },
-        {
-          head: ui.DO,
-          cell: ({ id, reason }) =>
-            id !== undefined &&
-            may.tighten && (
-              <a href={ui.address('/edit', { kind: 'revoke', grant: id, subject })}>
-                Revoke{ui.hidden(` ${reason}`)}
-              </a>
-            ),
-        },
-      ]}
+      columns={{
+        Grant: ({ reason, limit, ticket }) => [
+          reason,
+          ' ',
+          ui.soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
+        ],
+        Amount: { style: 'n', cell: ({ amount, unit }) => `+${ui.pageAmount(amount, unit)}` },
+        Validity: (grant) => grantState(grant),
+        [ui.DO]: ({ id, reason }) =>
+          id !== undefined &&
+          may.tighten && (
+            <a href={ui.address('/edit', { kind: 'revoke', grant: id, subject })}>
+              Revoke{ui.hidden(` ${reason}`)}
+            </a>
+          ),
+      }}
       rows={grants}
     />
   );

@@ -17,13 +17,10 @@ export function usagePart({ usage, subject }: SubjectView): ui.Markup {
       ) : (
         <ui.Table
           label="Costliest projects"
-          columns={[
-            {
-              head: 'Project',
-              cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{ui.pathMarkup(path)}</a>,
-            },
-            { head: ui.format().currency, style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
-          ]}
+          columns={{
+            Project: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{ui.pathMarkup(path)}</a>,
+            [ui.format().currency]: { style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
+          }}
           rows={topProjects}
           foot={[
             otherProjectsMicros !== 0 && {
@@ -75,22 +72,15 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections): u
       {latest.length > 0 && (
         <ui.Table
           label="Rejected jobs"
-          columns={[
-            {
-              head: 'Job',
-              cell: ({ decisionId, jobName, jobId, projectPath, url }) => (
-                <>
-                  <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
-                  {ui.soft(projectPath, url !== undefined && [' · ', ui.outside(url, 'in GitLab')])}
-                </>
-              ),
-            },
-            {
-              head: 'Time',
-              cell: ({ atMs }) => [ui.shortInstant(atMs), ' ', ui.soft(ui.distance(atMs))],
-            },
-            {
-              head: 'Reason',
+          columns={{
+            Job: ({ decisionId, jobName, jobId, projectPath, url }) => (
+              <>
+                <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
+                {ui.soft(projectPath, url !== undefined && [' · ', ui.outside(url, 'in GitLab')])}
+              </>
+            ),
+            Time: ({ atMs }) => [ui.shortInstant(atMs), ' ', ui.soft(ui.distance(atMs))],
+            Reason: {
               style: 'full',
               cell: ({ reasons }) =>
                 reasons.map(({ code, text }) => (
@@ -99,7 +89,7 @@ export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections): u
                   </div>
                 )),
             },
-          ]}
+          }}
           rows={latest}
         />
       )}
@@ -143,11 +133,11 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow): ui.Markup {
         <summary>Figures of the chart</summary>
         <ui.Table
           label="Use per day"
-          columns={[
-            { head: 'Day', cell: ({ day }) => ui.shortDayLabel(day) },
-            { head: 'Use of the day', style: 'n', cell: ({ used }) => ui.bare(used, unit) },
-            { head: 'Total so far', style: 'n', cell: ({ total }) => ui.bare(total, unit) },
-          ]}
+          columns={{
+            Day: ({ day }) => ui.shortDayLabel(day),
+            'Use of the day': { style: 'n', cell: ({ used }) => ui.bare(used, unit) },
+            'Total so far': { style: 'n', cell: ({ total }) => ui.bare(total, unit) },
+          }}
           rows={days}
           foot={[
             unexplained !== 0 && {
