@@ -11,7 +11,6 @@ import { jobTokenReader } from './job-tokens.ts';
 import { type RoleSource, type SignInEnv, SignInError } from './model.ts';
 import {
   idCookie,
-  plainPage,
   type RateLimit,
   type RenderNotice,
   rateLimit,
@@ -81,7 +80,8 @@ export interface SignInOptions extends GitLabSignInDeps {
   /** The caller's address, e.g. Lambda's `sourceIp`; never from a header of the caller. */
   readonly addressOf: (c: Context) => string;
   readonly log: Log;
-  readonly render?: RenderNotice;
+  /** The page of a refusal. */
+  readonly render: RenderNotice;
   readonly signInLimit?: RateLimit;
   readonly sessionLimit?: RateLimit;
 }
@@ -94,7 +94,7 @@ const JOBS_PER_MINUTE = 60;
 
 /** Nothing is stored before the sign-in ends; then the browser has a session cookie of 256 random bits, and the table its hash. */
 export function createSignIn(options: SignInOptions) {
-  const { clock, random, sessions: store, log, render = plainPage } = options;
+  const { clock, random, sessions: store, log } = options;
   const { origin, secure } = ownAddress(options.redirectUrl);
   const gitlab = gitlabSignIn(options);
   const sessions = createSessions(store, options.roles, clock, random);
@@ -104,7 +104,7 @@ export function createSignIn(options: SignInOptions) {
   const readJob = jobTokenReader({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
   const sessionCookie = idCookie('tollgate-session', secure);
   const pendings = pendingSignIns(options.clientSecret, clock, secure);
-  const refuse = refusals(render);
+  const refuse = refusals(options.render);
   const guard = requireUser({
     ...{ sessions, sessionCookie, sessionLimit, readJob, origin, refuse, log },
     jobLimit: perMinute(JOBS_PER_MINUTE),

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { html } from 'hono/html';
 import { NONCE, type SecureHeadersVariables, secureHeaders } from 'hono/secure-headers';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Log } from '../environment/environment.ts';
@@ -91,15 +90,6 @@ export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
 
 const wantsPage = (c: Context): boolean =>
   !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
-
-export const plainPage: RenderNotice = async ({ title, sentence, remedy, link }) =>
-  String(
-    await html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Tollgate</title></head>
-<body><main><h1>${title}</h1><p>${sentence}</p><p>${remedy}</p>${link && html`<p><a href="${link.href}">${link.text}</a></p>`}</main></body>
-</html>`,
-  );
 
 const SIGN_IN = { href: '/signin', text: 'Sign in with GitLab' } as const;
 const HOME = { href: '/', text: 'To the overview' } as const;
