@@ -123,79 +123,23 @@ const PAGES_MAX = 500;
 
 const GONE = z.unknown().transform(() => undefined);
 
-export class AdminCalls {
-  readonly #deps: RestCallDeps;
-
-  constructor(deps: RestCallDeps) {
-    this.#deps = deps;
-  }
-
-  read<S extends z.ZodType>(topic: AdminTopic, schema: S, path: string, query = new URLSearchParams()) {
-    return this.#ask(topic, `GET ${path}`, schema, [200], () => restCall(path, query, this.#deps));
-  }
-
-  /** All pages, sorted by id: GitLab orders some lists in no way at all. */
-  async list<T extends { readonly id: number }>(
-    topic: AdminTopic,
-    schema: z.ZodType<T>,
-    path: string,
-    fields: Readonly<Record<string, string>> = {},
-  ): Promise<AdminAnswer<readonly T[]>> {
-    const found: T[] = [];
-    let page: string | undefined;
-    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const entries = await this.#ask(topic, `GET ${path}`, schema.array(), [200], async () => {
-        const answer = await restCall(path, pageQuery(fields, page), this.#deps);
-        page = nextPage(answer.headers);
-        return answer;
-      });
-      if (!entries.ok) return entries;
-      found.push(...entries.value);
-      if (page === undefined) break;
-    }
-    return { ok: true, value: found.toSorted((a, b) => a.id - b.id) };
-  }
-
-  /** Sets or makes something; what is made is said once only, because the first time may have worked. */
-  change<S extends z.ZodType>(
-    topic: AdminTopic,
-    schema: S,
-    method: 'POST' | 'PUT',
-    path: string,
-    change?: object,
-  ): Promise<AdminAnswer<z.output<S>>> {
-    const once = () =>
-      this.#ask(topic, `${method} ${path}`, schema, [200, 201], () =>
-        restOnce(method, path, change, CHANGE_TIMEOUT_MS, this.#deps),
-      );
-    return method === 'POST' ? once() : this.#repeated(once);
-  }
-
-  /** Deletes; what is gone already is as good. */
-  remove(topic: AdminTopic, path: string): Promise<AdminAnswer<undefined>> {
-    return this.#repeated(() =>
-      this.#ask(topic, `DELETE ${path}`, GONE, [200, 202, 204, 404], () =>
-        restOnce('DELETE', path, undefined, CHANGE_TIMEOUT_MS, this.#deps),
-      ),
-    );
-  }
-
-  async #repeated<T>(once: () => Promise<AdminAnswer<T>>): Promise<AdminAnswer<T>> {
+export function adminCalls(deps: RestCallDeps) {
+  async function repeated<T>(once: () => Promise<AdminAnswer<T>>): Promise<AdminAnswer<T>> {
     for (let tries = 1; ; tries += 1) {
       const answer = await once();
       if (answer.ok || answer.refusal.code !== 'unavailable' || tries === REPEATS_MAX) return answer;
-      await this.#deps.clock.sleep(REPEAT_MS * 2 ** tries);
+      await deps.clock.sleep(REPEAT_MS * 2 ** tries);
     }
   }
 
-  async #ask<S extends z.ZodType>(
+  async function ask<S extends z.ZodType>(
     topic: AdminTopic,
     call: string,
     schema: S,
     statuses: readonly number[],
     send: () => Promise<RestAnswer>,
   ): Promise<AdminAnswer<z.output<S>>> {
-    const { baseUrl, clock } = this.#deps;
+    const { baseUrl, clock } = deps;
     const made = { topic, call, baseUrl };
     try {
       const { status, body } = await retryWhenLimited(send, (ms) => clock.sleep(ms), PATIENCE);
@@ -209,4 +153,56 @@ export class AdminCalls {
       return { ok: false, refusal: describeFailure(made, error) };
     }
   }
+
+  return {
+    read<S extends z.ZodType>(topic: AdminTopic, schema: S, path: string, query = new URLSearchParams()) {
+      return ask(topic, `GET ${path}`, schema, [200], () => restCall(path, query, deps));
+    },
+
+    /** All pages, sorted by id: GitLab orders some lists in no way at all. */
+    async list<T extends { readonly id: number }>(
+      topic: AdminTopic,
+      schema: z.ZodType<T>,
+      path: string,
+      fields: Readonly<Record<string, string>> = {},
+    ): Promise<AdminAnswer<readonly T[]>> {
+      const found: T[] = [];
+      let page: string | undefined;
+      for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+        const entries = await ask(topic, `GET ${path}`, schema.array(), [200], async () => {
+          const answer = await restCall(path, pageQuery(fields, page), deps);
+          page = nextPage(answer.headers);
+          return answer;
+        });
+        if (!entries.ok) return entries;
+        found.push(...entries.value);
+        if (page === undefined) break;
+      }
+      return { ok: true, value: found.toSorted((a, b) => a.id - b.id) };
+    },
+
+    /** Sets or makes something; what is made is said once only, because the first time may have worked. */
+    change<S extends z.ZodType>(
+      topic: AdminTopic,
+      schema: S,
+      method: 'POST' | 'PUT',
+      path: string,
+      change?: object,
+    ): Promise<AdminAnswer<z.output<S>>> {
+      const once = () =>
+        ask(topic, `${method} ${path}`, schema, [200, 201], () =>
+          restOnce(method, path, change, CHANGE_TIMEOUT_MS, deps),
+        );
+      return method === 'POST' ? once() : repeated(once);
+    },
+
+    /** Deletes; what is gone already is as good. */
+    remove(topic: AdminTopic, path: string): Promise<AdminAnswer<undefined>> {
+      return repeated(() =>
+        ask(topic, `DELETE ${path}`, GONE, [200, 202, 204, 404], () =>
+          restOnce('DELETE', path, undefined, CHANGE_TIMEOUT_MS, deps),
+        ),
+      );
+    },
+  };
 }
