@@ -96,7 +96,6 @@ export const FiledSchema = z
 type Sees = (subject: string) => boolean;
 type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
-/** Hides rows of subjects that the user may not see. */
 export function visibleRows({ mine, theirs, ...stale }: Omit<Stale, 'outcome'>, sees: Sees) {
   const visible = (rows: readonly ChangeRow[] | undefined) => rows?.filter(({ subject }) => sees(subject));
   return { ...stale, ...withoutAbsent({ mine: visible(mine), theirs: visible(theirs) }) };
@@ -104,14 +103,14 @@ export function visibleRows({ mine, theirs, ...stale }: Omit<Stale, 'outcome'>, 
 
 export function staleError(stale: Omit<Stale, 'outcome'>, sees: Sees): ApiError {
   const { live, mine, theirs } = visibleRows(stale, sees);
-  if (live === undefined) return { ...STALE, ...withoutAbsent({ mine, theirs }) };
-  const { atMs, actor, why, source, base } = live.change;
-  const { set, edit } = live.pointer;
-  const shown = { set, edit, atMs, actor, why, source, ...withoutAbsent({ base }) };
-  return { ...STALE, live: shown, ...withoutAbsent({ mine, theirs }) };
+  return { ...STALE, ...withoutAbsent({ live: live && liveSetOf(live), mine, theirs }) };
 }
 
-/** Converts the outcome of an edit to a response. @param sees - hides rows of other subjects */
+export function liveSetOf({ pointer, change }: LiveLimits) {
+  const { actor, why, source, base } = change;
+  return { ...pointer, actor, why, source, ...withoutAbsent({ base }) };
+}
+
 export function editResponse(outcome: ApplyOutcome, sees: Sees) {
   switch (outcome.outcome) {
     case 'live':

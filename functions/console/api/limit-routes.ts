@@ -21,7 +21,7 @@ import {
 } from '../../core/limits/edit-model.ts';
 import { LimitRequestSchema } from '../../core/limits/edit-outcomes.ts';
 import { NO_SET } from '../../core/limits/subject-text.ts';
-import { count, instantMs, list, maybe, text } from '../../core/schema.ts';
+import { list } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import { dialectOf, exportFile, planImport } from '../import-file.ts';
 import {
@@ -36,6 +36,7 @@ import {
   invalidHook,
   jsonAnswer,
   jsonBody,
+  LiveSetSchema,
   NO_BASE,
   NOT_THERE,
   postRoute,
@@ -53,6 +54,7 @@ import {
   CHANGES,
   editResponse,
   FiledSchema,
+  liveSetOf,
   notDecided,
   notFiled,
   readEdits,
@@ -60,18 +62,6 @@ import {
   staleError,
 } from './edits.ts';
 import { formatEtag } from './http.ts';
-
-const LiveSetSchema = z
-  .object({
-    set: maybe(text('Absent: none was ever live.')),
-    edit: maybe(count('The edit that made it live.')),
-    atMs: maybe(instantMs()),
-    actor: maybe(text('This and the following: for finance and administrators.')),
-    why: maybe(text()),
-    source: maybe(text()),
-    base: maybe(text('The set it was an edit of.')),
-  })
-  .openapi('LiveSet');
 
 const filed = jsonAnswer(FiledSchema, 'Another user must approve it; a request was filed');
 const JUDGES = [404, 412, 422, 428] as const;
@@ -171,11 +161,8 @@ export function limitRoutes(deps: ApiDeps) {
         const now = await limitEdits.live();
         c.header('etag', formatEtag(now?.pointer.set));
         if (now === undefined) return c.json({}, 200);
-        const { set, edit: number, atMs } = now.pointer;
-        const { actor, why, source: from, base } = now.change;
         const { admin, finance } = c.var.user.roles;
-        const author = { actor, why, source: from, ...withoutAbsent({ base }) };
-        return c.json({ ...{ set, edit: number, atMs }, ...((admin || finance) && author) }, 200);
+        return c.json(admin || finance ? liveSetOf(now) : now.pointer, 200);
       })
       .openapi(history, async (c) =>
         c.json(await read.history(present(c.req.valid('query')), c.var.user), 200),

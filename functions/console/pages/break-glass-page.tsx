@@ -1,16 +1,14 @@
 import type { BreakGlassState } from '../../core/limits/edit-model.ts';
 import { ConsolePage } from './frame.tsx';
-import { doneText, type PageRoutes, send } from './page.ts';
+import { type PageRoutes, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 
 export const breakGlassRoutes: PageRoutes = (app, deps) => {
-  app.get('/break-glass', async (c) =>
-    send(c, breakGlassPage(await deps.read.breakGlasses(c.var.user), doneText(c))),
-  );
+  app.get('/break-glass', async (c) => send(c, breakGlassPage(await deps.read.breakGlasses(c.var.user))));
 };
 
-function breakGlassPage(all: readonly BreakGlassState[], done: string | undefined) {
+function breakGlassPage(all: readonly BreakGlassState[]) {
   const { user } = ui.format();
   const may = user.roles.admin || user.roles.finance;
   return (
@@ -26,7 +24,6 @@ function breakGlassPage(all: readonly BreakGlassState[], done: string | undefine
         )
       }
     >
-      <ui.Done text={done} />
       {all.length === 0 && <ui.Plain>No break-glass has been opened.</ui.Plain>}
       {all.map((each) => breakGlassCard(each))}
     </ConsolePage>

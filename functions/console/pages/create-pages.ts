@@ -12,7 +12,7 @@ import { importRoutes } from './import.tsx';
 import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview.tsx';
-import { type PageRoutes, type PagesDeps, send } from './page.ts';
+import { doneText, type PageRoutes, type PagesDeps, send } from './page.ts';
 import { mayOpen, pageRolesText } from './page-access.ts';
 import { type Reader, runWithFormat } from './parts/format.ts';
 import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
@@ -51,7 +51,8 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     const route = matchedRoute(c);
     const isOpen = route === undefined || mayOpen(route, user.roles);
     const reader = isOpen ? await countWaiting(user) : user;
-    const format = { user: reader, currency: policy.currency, zone, nowMs: clock.nowMs() };
+    const { currency } = policy;
+    const format = { user: reader, currency, zone, nowMs: clock.nowMs(), done: doneText(c) };
     return runWithFormat(format, () => {
       if (isOpen) return next();
       log.warn('page denied', { route, user: user.id });

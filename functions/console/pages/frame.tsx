@@ -5,7 +5,7 @@ import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets.ts';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
 import { HELD_PATTERNS } from './parts/amounts.tsx';
 import { format, type Reader } from './parts/format.ts';
-import { hidden, type Markup, PostForm } from './parts/layout.tsx';
+import { Done, hidden, type Markup, PostForm } from './parts/layout.tsx';
 
 export const reachable = ({ roles }: Pick<User, 'roles'>) =>
   NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles));
@@ -21,7 +21,7 @@ export interface Frame {
 
 export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
   const { title, at, heading = title, about, crumbs = [], actions, children } = parts;
-  const { user } = format();
+  const { user, done } = format();
   return (
     <Document title={title}>
       <header class="top">
@@ -64,6 +64,7 @@ export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
           </div>
           {actions && <div class="actions">{actions}</div>}
         </div>
+        <Done text={done} />
         {children}
       </main>
       <dialog id="go" aria-label="Go to">

@@ -2,18 +2,9 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { HistoryPage, LogEntry } from '../../core/limits/edit-model.ts';
 import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { ConsolePage } from './frame.tsx';
-import {
-  doneText,
-  type PageContext,
-  type PageRoutes,
-  query,
-  readValues,
-  readWholeNumber,
-  send,
-} from './page.ts';
+import { type PageContext, type PageRoutes, query, readValues, readWholeNumber, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import { COUNT_STEP } from './parts/backtest-part.tsx';
-import { historyPart } from './parts/history-part.tsx';
 import { reviewEdits } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
@@ -28,7 +19,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const subject = query.text(c, 'subject');
     const input = { ...withoutAbsent({ subject, before: query.number(c, 'before') }), max: ENTRIES };
     const history = await read.history(input, c.var.user);
-    return send(c, historyPage(history, subject, doneText(c)));
+    return send(c, historyPage(history, subject));
   });
 
   app.get('/history/:edit', async (c) => {
@@ -64,11 +55,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
   app.post('/history/:edit/undo', async (c) => undo(c, await readValues(c)));
 };
 
-const historyPage = (
-  history: HistoryPage,
-  subject: string | undefined,
-  done: string | undefined,
-): ui.Markup => (
+const historyPage = (history: HistoryPage, subject: string | undefined): ui.Markup => (
   <ConsolePage
     title="History"
     at="/history"
@@ -83,7 +70,6 @@ const historyPage = (
       )
     }
   >
-    <ui.Done text={done} />
     <section class="card" aria-label="Edits">
       {historyPart(history, subject)}
     </section>
@@ -135,3 +121,40 @@ const refused = (c: PageContext, why: keyof typeof WHY_NOT, status: 409 | 422 = 
     },
     status,
   );
+
+export function historyPart(history: HistoryPage, subject: string | undefined): ui.Markup {
+  if (history.entries.length === 0 && history.next === undefined) return <p class="soft">No edits yet.</p>;
+  return (
+    <>
+      <ol class="timeline">
+        {history.entries.map((entry) => (
+          <li>{entryText(entry)}</li>
+        ))}
+      </ol>
+      {history.next !== undefined && (
+        <p>
+          <a href={ui.address('/history', { subject, before: history.next })}>Show earlier edits</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function entryText({ edit, why, actor, source, atMs, rows, count }: LogEntry): ui.Markup {
+  const href = `/history/${edit}`;
+  return (
+    <>
+      <strong>{why}</strong>
+      <p class="soft">
+        {actor} via {source}, {ui.shortInstant(atMs)} ({ui.distance(atMs)}), <a href={href}>edit {edit}</a>
+      </p>
+      {rows !== undefined ? (
+        ui.changeLines(rows, href)
+      ) : (
+        <p class="soft">
+          {count === 0 ? 'The changes are unknown.' : <a href={href}>{ui.pageCount(count, 'difference')}</a>}
+        </p>
+      )}
+    </>
+  );
+}

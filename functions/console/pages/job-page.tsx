@@ -35,7 +35,6 @@ export const jobRoutes: PageRoutes = (app, deps) => {
   app.get('/jobs/:word', (c) => show(c, c.req.param('word')));
 };
 
-/** Search form of jobs. @param sentence - why the last search failed */
 const findJobPage = (word = '', sentence?: string): ui.Markup => (
   <ConsolePage
     title="Find a job"

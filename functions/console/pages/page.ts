@@ -47,15 +47,24 @@ export function doneText(c: PageContext): string | undefined {
   const saved = query.text(c, 'saved');
   if (saved === 'nothing') return 'Nothing was changed: the limits already have these values.';
   return readWholeNumber(saved) === undefined
-    ? undefined
+    ? DONE[query.text(c, 'done') ?? '']
     : `Saved as edit ${saved}. It applies to new jobs within seconds.`;
 }
 
+const DONE: Readonly<Record<string, string>> = {
+  filed: 'Your request was filed. Users who may approve it see it here.',
+  approved: 'Approved. An edit is in force now, a grant from its first day.',
+  declined: 'Declined.',
+  sent: 'The report was sent to the owner and recorded.',
+  'sent-before': 'The owner got the report within the last hour. This was recorded.',
+  informed: 'Your notification of the owner was recorded.',
+  'no-topic':
+    'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
+};
+
 export interface PagesDeps extends ApiDeps {
   readonly uploads: Uploads;
-  /** IANA zone of instants that belong to no limit, and of days. */
   readonly zone: string;
-  /** The address of the console in links of messages. */
   readonly origin: string;
   /** Checks signed links to requests. @default signed links are refused */
   readonly checkApproval?: ApprovalCheck;

@@ -24,7 +24,6 @@ export const sameQuery = ({ period, from, to, group, project, by }: SpendQuery) 
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** One line a row with its bar and the period before; the others and all together at the end. */
 export function spendTable(input: SpendQuery, report: SpendReport): ui.Markup {
   const { rows, other, total, by, before } = report;
   const most = Math.max(1, ...rows.map(({ micros, heldMicros }) => micros + heldMicros));

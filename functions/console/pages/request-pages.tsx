@@ -43,7 +43,7 @@ function spanText({ from = '', until = '', limitNow }: RequestRow): string {
 
 const OVER_SHOWN = 50;
 
-export function requestsPage(rows: readonly RequestRow[], done: string | undefined): ui.Markup {
+export function requestsPage(rows: readonly RequestRow[]): ui.Markup {
   const waiting = rows.filter((row) => !isDecided(row) && row.expiresAtMs > ui.format().nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
@@ -52,7 +52,6 @@ export function requestsPage(rows: readonly RequestRow[], done: string | undefin
       at="/requests"
       about="File a request on the page of a group. Another user decides it."
     >
-      <ui.Done text={done} />
       {waiting.length === 0 && <ui.Plain>No requests are waiting.</ui.Plain>}
       {waiting.map((row) => waitingCard(row))}
       {over.length > 0 && (

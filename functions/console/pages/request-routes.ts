@@ -17,7 +17,6 @@ const problem = (title: string, sentence: string, remedy: string): Problem => ({
   ...{ title, sentence, remedy, link: REQUESTS },
 });
 
-/** Says what the API says. */
 const sendRefusal = (
   c: PageContext,
   title: string,
@@ -115,8 +114,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
   });
 
   app.get('/requests', async (c) => {
-    const done = DONE[query.text(c, 'done') ?? ''];
-    return send(c, requestsPage(await read.requests(c.var.user), done));
+    return send(c, requestsPage(await read.requests(c.var.user)));
   });
 
   const rowOf = async (c: PageContext): Promise<RequestRow | undefined> =>
@@ -158,9 +156,3 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
 const NEEDED = ['limit', 'amount', 'from', 'until', 'reason'];
 
 const NO_NOTE = 'To decline a request, you must give a reason.';
-
-const DONE: Readonly<Record<string, string>> = {
-  filed: 'Your request was filed. Users who may approve it see it here.',
-  approved: 'Approved. An edit is in force now, a grant from its first day.',
-  declined: 'Declined.',
-};

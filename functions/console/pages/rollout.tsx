@@ -12,15 +12,7 @@ import type { ApplyOutcome } from '../../core/limits/edit-outcomes.ts';
 import { NO_SET } from '../../core/limits/subject-text.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';
-import {
-  doneText,
-  type PageContext,
-  type PageRoutes,
-  query,
-  readReportDays,
-  readValues,
-  send,
-} from './page.ts';
+import { type PageContext, type PageRoutes, query, readReportDays, readValues, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
@@ -32,8 +24,7 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/rollout', async (c) => {
     const input = { max: ROWS, ...withoutAbsent({ cursor: query.cursor(c) }) };
-    const done = doneText(c) ?? REPORT_DONE[query.text(c, 'done') ?? ''];
-    return send(c, rolloutPage(await read.rollout(input, c.var.user), done));
+    return send(c, rolloutPage(await read.rollout(input, c.var.user)));
   });
 
   app.get('/rollout/step', async (c) => {
@@ -108,15 +99,7 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
 const notMoved = (c: PageContext, sentence: string, remedy: string): Promise<Response> =>
   sendProblem(c, { title: 'Nothing was changed', sentence, remedy, link: ['/rollout', 'Open rollout'] }, 409);
 
-export const REPORT_DONE: Readonly<Record<string, string>> = {
-  sent: 'The report was sent to the owner and recorded.',
-  'sent-before': 'The owner got the report within the last hour. This was recorded.',
-  informed: 'Your notification of the owner was recorded.',
-  'no-topic':
-    'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
-};
-
-function rolloutPage(view: RolloutView, done: string | undefined): ui.Markup {
+function rolloutPage(view: RolloutView): ui.Markup {
   const { user } = ui.format();
   const stepOf = (row: RolloutRow, name: RolloutClassRow['class']): Child => {
     const found = row.classes.find((each) => each.class === name);
@@ -128,7 +111,6 @@ function rolloutPage(view: RolloutView, done: string | undefined): ui.Markup {
       at="/rollout"
       about="Steps from recording to enforcing: shadow, reported to the owner, warn, enforce. A group without a step inherits that of the group above."
     >
-      <ui.Done text={done} />
       {view.rows.length === 0 ? (
         <ui.Plain>None of your groups has a step.</ui.Plain>
       ) : (
@@ -178,7 +160,6 @@ function missingText(classes: readonly RolloutClassRow[]): ui.Markup | string {
   return missing.size === 0 ? <strong class="good-text">ready</strong> : [...missing].join('; ');
 }
 
-/** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
 function rolloutStepPage(
   { subject, path, owner, contact, classes }: RolloutRow,
   forecast: RolloutForecastAnswer,

@@ -5,13 +5,11 @@ import { ConsolePage } from './frame.tsx';
 import { type PageRoutes, query, readReportDays, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
-import { REPORT_DONE } from './rollout.tsx';
 
 const SPANS: readonly number[] = [7, 14, 30, 62];
 /** A card is about a kilobyte: a page stays below 100 KB. */
 const CARDS = 40;
 
-/** The shadow report; what sends it to an owner is the rollout's. */
 export const shadowRoutes: PageRoutes = (app, deps) => {
   app.get('/shadow', async (c) => {
     const days = readReportDays(query.text(c, 'days'));
@@ -19,18 +17,17 @@ export const shadowRoutes: PageRoutes = (app, deps) => {
     const input = { days, ...withoutAbsent({ ...only, cursor: query.cursor(c) }), max: CARDS };
     const view = await deps.read.shadow(input, c.var.user);
     const shown = { days, only, canNotify: deps.notifyOwner !== undefined };
-    return send(c, shadowPage(view, shown, REPORT_DONE[query.text(c, 'done') ?? '']));
+    return send(c, shadowPage(view, shown));
   });
 };
 
 interface ShadowOptions {
   readonly days: number;
   readonly only: { readonly group: number | undefined; readonly project: number | undefined };
-  /** Messages to owners can be sent from here. */
   readonly canNotify: boolean;
 }
 
-function shadowPage(view: ShadowView, shown: ShadowOptions, done: string | undefined): ui.Markup {
+function shadowPage(view: ShadowView, shown: ShadowOptions): ui.Markup {
   const { days, only } = shown;
   return (
     <ConsolePage
@@ -39,7 +36,6 @@ function shadowPage(view: ShadowView, shown: ShadowOptions, done: string | undef
       about={`Jobs that would have failed if all limits and rules in mode shadow or warn had been enforced. ${ui.daySpan(view)}.`}
       actions={<ui.DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
     >
-      <ui.Done text={done} />
       {view.rows.length === 0 ? (
         <ui.Plain>
           <strong>No limit or rule is in mode shadow or warn.</strong> A limit or rule in one of these modes

@@ -47,11 +47,8 @@ export const statementPageRoutes: PageRoutes = (app, deps) => {
   });
 };
 
-/** Default subject: everything, or the user's first group. */
-const ownGroup = (user: User): string | undefined =>
-  seesAll(user) ? 'instance' : user.roles.viewerGroupIds[0]?.toString();
-
-const seesAll = ({ roles: { admin, finance } }: User): boolean => admin || finance;
+const ownGroup = ({ roles: { admin, finance, viewerGroupIds } }: User): string | undefined =>
+  admin || finance ? 'instance' : viewerGroupIds[0]?.toString();
 
 /** A break of the chain puts every statement from there on in doubt. */
 const isWhole = ({ broken, statements }: ClosedMonths, number: number): boolean =>

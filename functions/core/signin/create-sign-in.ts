@@ -10,6 +10,7 @@ import { deviceSignIn, type GitLabSignInDeps, gitlabSignIn } from './gitlab-sign
 import { jobTokenReader } from './job-tokens.ts';
 import { type RoleSource, type SignInEnv, SignInError } from './model.ts';
 import {
+  cookieKind,
   idCookie,
   type RateLimit,
   type RenderNotice,
@@ -36,9 +37,7 @@ const SEALED = /^[\w.-]{1,4000}$/;
  * secret: with the verifier in it, a lost cookie would be worth a lost code.
  */
 function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): number }, secure: boolean) {
-  const prefix = `${secure ? '__Host-' : ''}tollgate-signin-`;
-  // Lax, not Strict: the way back from GitLab starts on another site.
-  const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
+  const { full: prefix, options } = cookieKind('tollgate-signin-', secure);
   const key = async (): Promise<Uint8Array> =>
     new Uint8Array(hkdfSync('sha256', await clientSecret(), '', 'tollgate pending sign-in', 32));
   const cookieName = (state: string): string => `${prefix}${hashSecret(state).slice(0, 16)}`;
@@ -80,7 +79,6 @@ export interface SignInOptions extends GitLabSignInDeps {
   /** The caller's address, e.g. Lambda's `sourceIp`; never from a header of the caller. */
   readonly addressOf: (c: Context) => string;
   readonly log: Log;
-  /** The page of a refusal. */
   readonly render: RenderNotice;
   readonly signInLimit?: RateLimit;
   readonly sessionLimit?: RateLimit;

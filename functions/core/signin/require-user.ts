@@ -155,10 +155,14 @@ const readJobToken = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
 /** @param secure - `__Host-`: https only, this host only. False for a console on the own machine, which has no certificate. */
-export function idCookie(name: string, secure: boolean) {
-  const full = secure ? `__Host-${name}` : name;
+export const cookieKind = (name: string, secure: boolean) => ({
+  full: secure ? `__Host-${name}` : name,
   // Lax, not Strict: the way back from GitLab starts on another site.
-  const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
+  options: { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const,
+});
+
+export function idCookie(name: string, secure: boolean) {
+  const { full, options } = cookieKind(name, secure);
   return {
     read(c: Context): string | undefined {
       const id = getCookie(c, full);

@@ -62,7 +62,6 @@ export const percent = (part: number, whole: number): string => `${percentOf(par
 
 export { alertsText, lastAlertOf, limitWords };
 
-/** Names a limit, or a cap with what it counts for. */
 export const limitLabel = (limit: Pick<LimitRow, 'kind' | 'per' | 'each'>): string =>
   limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
@@ -218,7 +217,6 @@ const editLink = (limit: LimitRow): Markup => (
   </a>
 );
 
-/** Empty for a limit without a counter or an amount. */
 export const limitBar = ({ settled, held = 0, amount, forecast }: LimitRow): Markup | '' =>
   settled === undefined || amount === 'unlimited' ? (
     ''

@@ -12,6 +12,8 @@ export interface PageFormat {
   /** IANA zone of instants that belong to no limit. */
   readonly zone: string;
   readonly nowMs: number;
+  /** What the request before this one did. */
+  readonly done?: string | undefined;
 }
 
 const formats = new AsyncLocalStorage<PageFormat>();

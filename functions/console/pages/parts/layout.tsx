@@ -213,7 +213,6 @@ export function subjectHref(of: string): string | undefined {
   return folder === undefined ? undefined : `/${folder}/${encodeURIComponent(subject.slice(slash + 1))}`;
 }
 
-/** @param folder - as the route takes it */
 export const subjectOfPath = (folder: string, name: string): string =>
   `${Object.keys(KIND_PATHS).find((kind) => KIND_PATHS[kind] === folder)}/${name}`;
 

@@ -123,7 +123,6 @@ export function groupTable(
   );
 }
 
-/** Names the kind of a subject that is not a group. */
 export function kindTag(subject: string): Markup | false {
   const [kind] = subject.split('/', 1);
   return (

@@ -3,8 +3,8 @@ import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
 import { ConsolePage } from '../frame.tsx';
-import { doneText, type PageContext, type PageRoutes, query, send } from '../page.ts';
-import { historyPart } from '../parts/history-part.tsx';
+import { historyPart } from '../history.tsx';
+import { type PageContext, type PageRoutes, query, send } from '../page.ts';
 import * as ui from '../parts/ui.ts';
 import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
@@ -17,7 +17,7 @@ export const subjectRoutes: PageRoutes = (app, deps) => {
       withoutAbsent({ limit: query.text(c, 'limit') }),
       c.var.user,
     );
-    return view === undefined ? sendUnknown(c) : send(c, subjectPage(view, doneText(c)));
+    return view === undefined ? sendUnknown(c) : send(c, subjectPage(view));
   };
   app.get('/instance', (c) => show(c, 'instance'));
   app.get('/:folder{groups|projects|runner-classes}/:name', (c) =>
@@ -34,7 +34,7 @@ const KIND_LABEL = {
 /** A page stays below 100 KB. */
 const CHILDREN_SHOWN = 25;
 
-function subjectPage(view: SubjectView, done: string | undefined): ui.Markup {
+function subjectPage(view: SubjectView): ui.Markup {
   const { burnUp, limits, children, childCount, subject, path, kind, above, usage } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   const isClosed = kind === 'group' || kind === 'instance';
@@ -58,7 +58,6 @@ function subjectPage(view: SubjectView, done: string | undefined): ui.Markup {
       }
       actions={actions(view)}
     >
-      <ui.Done text={done} />
       {view.freezes.map((freeze) => freezeNote(freeze, view))}
       {main !== undefined && mainLimitCard(main, view)}
       <ui.Card id="limits" title="Limits">
