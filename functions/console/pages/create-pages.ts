@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import type { SignInEnv, User } from '../../core/signin/model.ts';
-import { matchedRoute } from '../access.ts';
+import { allowedRolesText, matchedRoute } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
 import { budgetsRoutes } from './budgets.tsx';
@@ -13,7 +13,7 @@ import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview.tsx';
 import { doneText, type PageRoutes, type PagesDeps, send } from './page.ts';
-import { mayOpen, pageRolesText } from './page-access.ts';
+import { mayOpen, PAGE_ACCESS } from './page-access.ts';
 import { type Reader, runWithFormat } from './parts/format.ts';
 import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
 import { reportPageRoutes } from './report-page.tsx';
@@ -56,7 +56,7 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
     return runWithFormat(format, () => {
       if (isOpen) return next();
       log.warn('page denied', { route, user: user.id });
-      return send(c, closedPage(user, pageRolesText(route)), 403);
+      return send(c, closedPage(user, allowedRolesText(PAGE_ACCESS, route)), 403);
     });
   });
 
