@@ -20,7 +20,6 @@ export const READ_OR_JOB: Row = { ...READ, job: 'theirs' };
 export const EDIT: Row = { none: 'no', viewer: 'no', owner: 'theirs', finance: 'yes', admin: 'yes' };
 export const FINANCE: Row = { none: 'no', viewer: 'no', owner: 'no', finance: 'yes', admin: 'yes' };
 
-/** Lists the columns of the table that apply to a user. */
 export function accessLevels(roles: Roles): readonly (Level | 'job')[] {
   const { admin, finance, ownedGroupIds, viewerGroupIds, jobOfProjectId } = roles;
   if (jobOfProjectId !== undefined) return ['job'];

@@ -1,4 +1,3 @@
-/** Reads and writes files of limits, for pages and API. */
 import { isDeepStrictEqual } from 'node:util';
 import { type CsvDialect, PLAIN_CSV } from '../core/limits/csv/columns.ts';
 import { exportLimits, totalChanges } from '../core/limits/csv/export-limits.ts';

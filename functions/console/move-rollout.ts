@@ -1,4 +1,3 @@
-/** Moves groups to another rollout step, and sends owners their report, for pages and API. */
 import { withoutAbsent } from '../../policies/without-absent.ts';
 import { actingUser } from '../answers/reading/context.ts';
 import type { RolloutReportedView, RolloutRow } from '../answers/rollout/model.ts';

@@ -18,7 +18,7 @@ import { placementOf } from '../../policies/placement.ts';
 import type { AdmissionRequest } from '../../policies/request/request.ts';
 import { FUNCTION_METRIC } from '../names.ts';
 import type { Rules } from './admission/judge.ts';
-import { DirectoryStore } from './directory/directory-store.ts';
+import { directoryStore } from './directory/directory-store.ts';
 import { DynamoDirectoryTable } from './directory/directory-table.ts';
 import { directoryHandOut } from './directory/hand-out.ts';
 import type { LedgerClock, Log } from './environment/environment.ts';
@@ -202,10 +202,10 @@ export function deployedRules({
   const rules = followRules<RulesInForce & { readonly rules: WrittenRules }>(
     deps,
     async (written, before) => {
-      const directory = new DirectoryStore({ table: directoryTable, packed: written.directory, clock, log });
+      const directoryFor = directoryStore({ table: directoryTable, packed: written.directory, clock, log });
       const inForce = rulesInForce(written, {
         ...{ table: new DynamoLimitTable(table), ledger, clock, log, onUnreadable },
-        directoryFor: (jobs) => directory.directoryFor(jobs),
+        directoryFor,
       });
       // Starts both reads early, for the first request; a failure is repeated by that request.
       const early = Promise.all([inForce.directoryFor([]), inForce.limitsFor([])]);

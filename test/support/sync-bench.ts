@@ -1,4 +1,4 @@
-import { DirectoryStore } from '../../functions/core/directory/directory-store.ts';
+import { directoryStore } from '../../functions/core/directory/directory-store.ts';
 import type { DirectoryTable } from '../../functions/core/directory/directory-table.ts';
 import {
   type DirectorySyncReport,
@@ -51,7 +51,9 @@ export function syncBench(
       clock.advance(5 * MINUTE_MS);
       return report;
     },
-    reader: (packed?: Directory) => new DirectoryStore({ table, packed, clock, log: silentLog }),
+    reader: (packed?: Directory) => ({
+      directoryFor: directoryStore({ table, packed, clock, log: silentLog }),
+    }),
   };
   return bench;
 }

@@ -9,7 +9,7 @@ import type { Log } from '../../core/environment/environment.ts';
 import type { LimitEdits } from '../../core/limits/create-limit-edits.ts';
 import { ChangeRowSchema } from '../../core/limits/edit-model.ts';
 import { ACTS, type Denial } from '../../core/limits/edit-outcomes.ts';
-import { list, maybe } from '../../core/schema.ts';
+import { count, instantMs, list, maybe, text as words } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import type { ReportSender } from './notify-owner.ts';
 
@@ -44,6 +44,18 @@ const DeniedSchema = z
 const some = <Schema extends z.ZodType>(schema: Schema, description: string) =>
   z.array(schema).optional().openapi({ description });
 
+export const LiveSetSchema = z
+  .object({
+    set: maybe(words('Absent: none was ever live.')),
+    edit: maybe(count('The edit that made it live.')),
+    atMs: maybe(instantMs()),
+    actor: maybe(words('This and the following: for finance and administrators.')),
+    why: maybe(words()),
+    source: maybe(words()),
+    base: maybe(words('The set it was an edit of.')),
+  })
+  .openapi('LiveSet');
+
 const ErrorSchema = z
   .object({
     error: z.object({
@@ -59,13 +71,7 @@ const ErrorSchema = z
     rows: some(ChangeRowSchema, 'With `needs_confirmation` and `needs_approval`: the changes.'),
     lockout: some(z.string(), 'With `needs_confirmation`: jobs of the platform that would be rejected.'),
     base: z.string().optional().openapi({ description: 'With `stale`: the set a file is an edit of.' }),
-    live: z
-      .object({
-        ...{ set: z.string(), edit: z.number(), atMs: z.number(), actor: z.string(), why: z.string() },
-        ...{ source: z.string(), base: maybe(z.string()) },
-      })
-      .optional()
-      .openapi({ description: 'With `stale`: the live set.' }),
+    live: LiveSetSchema.optional().openapi({ description: 'With `stale`: the live set.' }),
     mine: some(ChangeRowSchema, 'With `stale`: the effect of the edits on their base.'),
     theirs: some(ChangeRowSchema, 'With `stale`: changes by others since, of the same subjects.'),
   })

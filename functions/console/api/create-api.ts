@@ -1,8 +1,4 @@
-/**
- * The API: what the console can do, for programs. Mount it below `/api/v1`, behind `requireUser`.
- *
- * Hand a client its types with `hc<Api>(origin + '/api/v1')` of hono/client.
- */
+/** The API: what the console can do, for programs. Mount it below `/api/v1`, behind `requireUser`. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import {

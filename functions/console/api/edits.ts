@@ -9,8 +9,10 @@ import {
 } from '../../core/limits/edit-model.ts';
 import {
   type ApplyOutcome,
+  type DecideOutcome,
   LimitRequestSchema,
   type LiveLimits,
+  type RequestOutcome,
   type RoleName,
 } from '../../core/limits/edit-outcomes.ts';
 import { lastEdit } from '../../core/limits/limit-reads.ts';
@@ -94,7 +96,6 @@ export const FiledSchema = z
 type Sees = (subject: string) => boolean;
 type Stale = Extract<ApplyOutcome, { outcome: 'stale' }>;
 
-/** Hides rows of subjects that the user may not see. */
 export function visibleRows({ mine, theirs, ...stale }: Omit<Stale, 'outcome'>, sees: Sees) {
   const visible = (rows: readonly ChangeRow[] | undefined) => rows?.filter(({ subject }) => sees(subject));
   return { ...stale, ...withoutAbsent({ mine: visible(mine), theirs: visible(theirs) }) };
@@ -102,14 +103,14 @@ export function visibleRows({ mine, theirs, ...stale }: Omit<Stale, 'outcome'>, 
 
 export function staleError(stale: Omit<Stale, 'outcome'>, sees: Sees): ApiError {
   const { live, mine, theirs } = visibleRows(stale, sees);
-  if (live === undefined) return { ...STALE, ...withoutAbsent({ mine, theirs }) };
-  const { atMs, actor, why, source, base } = live.change;
-  const { set, edit } = live.pointer;
-  const shown = { set, edit, atMs, actor, why, source, ...withoutAbsent({ base }) };
-  return { ...STALE, live: shown, ...withoutAbsent({ mine, theirs }) };
+  return { ...STALE, ...withoutAbsent({ live: live && liveSetOf(live), mine, theirs }) };
 }
 
-/** Converts the outcome of an edit to a response. @param sees - hides rows of other subjects */
+export function liveSetOf({ pointer, change }: LiveLimits) {
+  const { actor, why, source, base } = change;
+  return { ...pointer, actor, why, source, ...withoutAbsent({ base }) };
+}
+
 export function editResponse(outcome: ApplyOutcome, sees: Sees) {
   switch (outcome.outcome) {
     case 'live':
@@ -148,7 +149,7 @@ export function respond(c: ApiContext, answer: ReturnType<typeof editResponse>) 
   return answer.status === 202 ? c.json(answer.body, 202) : c.json(answer.body, answer.status);
 }
 
-export const INVALID = apiError(
+const INVALID = apiError(
   'invalid',
   'This cannot be done: see the problems.',
   'Correct them and send it again; nothing was changed.',
@@ -178,3 +179,55 @@ const needsApproval = (by: readonly RoleName[]): ApiError =>
     'Another user must approve this; nothing was changed.',
     `Too many requests are waiting. Send it again when some are decided; a user who is ${rolesText('approve', by)} can approve it.`,
   );
+
+export function notFiled(outcome: Exclude<RequestOutcome, { outcome: 'filed' }>) {
+  switch (outcome.outcome) {
+    case 'invalid':
+      return refusal(422, withProblems(INVALID, outcome.problems));
+    case 'forbidden':
+      return refusal(403, forbidden([rolesText(outcome.act, outcome.needs)]));
+    case 'too_many': {
+      const whose = outcome.whose === 'yours' ? 'of yours ' : '';
+      const message = `${outcome.max} requests ${whose}are waiting already.`;
+      return refusal(409, apiError('too_many', message, 'Wait until some are decided.'));
+    }
+  }
+}
+
+export function notDecided(outcome: Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>) {
+  switch (outcome.outcome) {
+    case 'unknown':
+      return refusal(404, NOT_THERE);
+    case 'decided': {
+      const { decidedBy = 'Another user', state } = outcome.request;
+      const message = `${decidedBy} has ${state} it already.`;
+      return refusal(409, apiError('decided', message, 'Nothing is left to do.'));
+    }
+    case 'forbidden': {
+      const { own, act, needs } = outcome;
+      return refusal(403, own === true ? OWN : forbidden([rolesText(act, needs)]));
+    }
+    case 'invalid': {
+      const problems = outcome.problems.map(({ message }) => message).join('; ');
+      const message = `The request no longer fits: ${problems}.`;
+      const error = apiError('invalid', message, 'Decline it, or correct the limits first.');
+      return refusal(422, withProblems(error, outcome.problems));
+    }
+    case 'stale':
+      return refusal(409, REQUEST_STALE);
+    case 'busy':
+      return refusal(409, BUSY);
+  }
+}
+
+const OWN = apiError(
+  'own',
+  'This is a request of your own; another user must decide.',
+  'Ask another user to decide it.',
+);
+const REQUEST_STALE = apiError(
+  'stale',
+  'The limits of this request were changed since.',
+  'Decline it, and file a new request.',
+);
+const BUSY = apiError('busy', 'Others edit the limits at the same time.', 'Decide again.');

@@ -20,9 +20,8 @@ import {
   VerdictSchema,
 } from '../../core/limits/edit-model.ts';
 import { LimitRequestSchema } from '../../core/limits/edit-outcomes.ts';
-import { rolesText } from '../../core/limits/rights.ts';
 import { NO_SET } from '../../core/limits/subject-text.ts';
-import { count, instantMs, list, maybe, text } from '../../core/schema.ts';
+import { list } from '../../core/schema.ts';
 import type { SignInEnv } from '../../core/signin/model.ts';
 import { dialectOf, exportFile, planImport } from '../import-file.ts';
 import {
@@ -37,6 +36,7 @@ import {
   invalidHook,
   jsonAnswer,
   jsonBody,
+  LiveSetSchema,
   NO_BASE,
   NOT_THERE,
   postRoute,
@@ -54,25 +54,14 @@ import {
   CHANGES,
   editResponse,
   FiledSchema,
-  forbidden,
-  INVALID,
+  liveSetOf,
+  notDecided,
+  notFiled,
   readEdits,
   respond,
   staleError,
 } from './edits.ts';
 import { formatEtag } from './http.ts';
-
-const LiveSetSchema = z
-  .object({
-    set: maybe(text('Absent: none was ever live.')),
-    edit: maybe(count('The edit that made it live.')),
-    atMs: maybe(instantMs()),
-    actor: maybe(text('This and the following: for finance and administrators.')),
-    why: maybe(text()),
-    source: maybe(text()),
-    base: maybe(text('The set it was an edit of.')),
-  })
-  .openapi('LiveSet');
 
 const filed = jsonAnswer(FiledSchema, 'Another user must approve it; a request was filed');
 const JUDGES = [404, 412, 422, 428] as const;
@@ -172,11 +161,8 @@ export function limitRoutes(deps: ApiDeps) {
         const now = await limitEdits.live();
         c.header('etag', formatEtag(now?.pointer.set));
         if (now === undefined) return c.json({}, 200);
-        const { set, edit: number, atMs } = now.pointer;
-        const { actor, why, source: from, base } = now.change;
         const { admin, finance } = c.var.user.roles;
-        const author = { actor, why, source: from, ...withoutAbsent({ base }) };
-        return c.json({ ...{ set, edit: number, atMs }, ...((admin || finance) && author) }, 200);
+        return c.json(admin || finance ? liveSetOf(now) : now.pointer, 200);
       })
       .openapi(history, async (c) =>
         c.json(await read.history(present(c.req.valid('query')), c.var.user), 200),
@@ -292,18 +278,6 @@ const decide = postRoute(
   [403, 404, 409, 422],
 );
 
-const OWN = apiError(
-  'own',
-  'This is a request of your own; another user must decide.',
-  'Ask another user to decide it.',
-);
-const STALE = apiError(
-  'stale',
-  'The limits of this request were changed since.',
-  'Decline it, and file a new request.',
-);
-const BUSY = apiError('busy', 'Others edit the limits at the same time.', 'Decide again.');
-
 export const requestRoutes = ({ limitEdits, read }: ApiDeps) =>
   new OpenAPIHono<SignInEnv>({ defaultHook: invalidHook })
 
@@ -317,19 +291,9 @@ export const requestRoutes = ({ limitEdits, read }: ApiDeps) =>
       const sees = await read.sight(user);
       if (!sees(request.subject)) return c.json(NOT_THERE, 404);
       const outcome = await limitEdits.request(request, actingUser(user));
-      switch (outcome.outcome) {
-        case 'filed':
-          return c.json(outcome.request, 201);
-        case 'invalid':
-          return c.json(withProblems(INVALID, outcome.problems), 422);
-        case 'forbidden':
-          return c.json(forbidden([rolesText(outcome.act, outcome.needs)]), 403);
-        case 'too_many': {
-          const whose = outcome.whose === 'yours' ? 'of yours ' : '';
-          const message = `${outcome.max} requests ${whose}are waiting already.`;
-          return c.json(apiError('too_many', message, 'Wait until some are decided.'), 409);
-        }
-      }
+      if (outcome.outcome === 'filed') return c.json(outcome.request, 201);
+      const { status, body } = notFiled(outcome);
+      return c.json(body, status);
     })
     .openapi(decide, async (c) => {
       const { user } = c.var;
@@ -338,29 +302,11 @@ export const requestRoutes = ({ limitEdits, read }: ApiDeps) =>
       const known = (await read.requests(user)).some((request) => request.id === id);
       if (!known) return c.json(NOT_THERE, 404);
       const outcome = await limitEdits.decide(id, c.req.valid('json'), actingUser(user));
-      switch (outcome.outcome) {
-        case 'approved': {
-          const { set, edit } = outcome.pointer;
-          return c.json({ ...outcome.request, live: { set, edit } }, 200);
-        }
-        case 'declined':
-          return c.json(outcome.request, 200);
-        case 'unknown':
-          return c.json(NOT_THERE, 404);
-        case 'decided': {
-          const { decidedBy = 'Another user', state } = outcome.request;
-          const message = `${decidedBy} has ${state} it already.`;
-          return c.json(apiError('decided', message, 'Nothing is left to do.'), 409);
-        }
-        case 'forbidden': {
-          const { own, act, needs } = outcome;
-          return c.json(own === true ? OWN : forbidden([rolesText(act, needs)]), 403);
-        }
-        case 'invalid':
-          return c.json(withProblems(INVALID, outcome.problems), 422);
-        case 'stale':
-          return c.json(STALE, 409);
-        case 'busy':
-          return c.json(BUSY, 409);
+      if (outcome.outcome === 'declined') return c.json(outcome.request, 200);
+      if (outcome.outcome === 'approved') {
+        const { set, edit } = outcome.pointer;
+        return c.json({ ...outcome.request, live: { set, edit } }, 200);
       }
+      const { status, body } = notDecided(outcome);
+      return c.json(body, status);
     });

@@ -1,4 +1,3 @@
-/** Sends the shadow report to the owner of a group or project, once if several users press the button. */
 import type { OwnerMessage } from '../../answers/rollout/shadow.ts';
 import type { Ledger } from '../../core/ledger/ledger.ts';
 import { shadowPagePath } from '../../core/notify/console-links.ts';

@@ -1,23 +1,20 @@
 import type { BreakGlassState } from '../../core/limits/edit-model.ts';
 import { ConsolePage } from './frame.tsx';
-import { doneText, formatOf, type PageRoutes, send } from './page.ts';
+import { type PageRoutes, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 
 export const breakGlassRoutes: PageRoutes = (app, deps) => {
-  app.get('/break-glass', async (c) =>
-    send(c, breakGlassPage(await deps.read.breakGlasses(c.var.user), doneText(c), formatOf(c, deps))),
-  );
+  app.get('/break-glass', async (c) => send(c, breakGlassPage(await deps.read.breakGlasses(c.var.user))));
 };
 
-function breakGlassPage(all: readonly BreakGlassState[], done: string | undefined, format: ui.PageFormat) {
-  const { user } = format;
+function breakGlassPage(all: readonly BreakGlassState[]) {
+  const { user } = ui.format();
   const may = user.roles.admin || user.roles.finance;
   return (
     <ConsolePage
       title="Break-glass"
       at="/break-glass"
-      user={user}
       about="For a limited time, jobs of named users or on protected refs pass limits. They are charged, and security rules still apply."
       actions={
         may &&
@@ -27,17 +24,16 @@ function breakGlassPage(all: readonly BreakGlassState[], done: string | undefine
         )
       }
     >
-      <ui.Done text={done} />
       {all.length === 0 && <ui.Plain>No break-glass has been opened.</ui.Plain>}
-      {all.map((each) => breakGlassCard(each, format))}
+      {all.map((each) => breakGlassCard(each))}
     </ConsolePage>
   );
 }
 
-function breakGlassCard(glass: BreakGlassState, format: ui.PageFormat): ui.Markup {
+function breakGlassCard(glass: BreakGlassState): ui.Markup {
   const { id, subject, path, users, jobs, per, used, by } = glass;
   const { untilMs, fromMs, open, toReview, zone = 'UTC' } = glass;
-  const { nowMs } = format;
+  const { nowMs } = ui.format();
   const names = users.map((user) => {
     const name = glass.userNames?.[user];
     return name === undefined ? String(user) : `${name} (${user})`;
@@ -46,18 +42,20 @@ function breakGlassCard(glass: BreakGlassState, format: ui.PageFormat): ui.Marku
   const place = /^(group|project)\/|^instance$/.test(subject) ? subject : undefined;
   const edit = (kind: string, text: string): ui.Markup =>
     ui.button(ui.address('/edit', { kind, breakglass: id, subject: place }), text);
-  const mayEdit = mayOpen('GET /edit', format.user.roles);
+  const mayEdit = mayOpen('GET /edit', ui.format().user.roles);
   const closed = fromMs > nowMs ? 'scheduled' : 'over';
   return (
-    <article class="card" aria-labelledby={`g-${id}`}>
-      <h2 id={`g-${id}`}>
-        <span>
+    <ui.Card
+      id={`g-${id}`}
+      title={
+        <>
           {ui.subjectLink(subject, path ?? (subject === 'instance' ? 'The whole GitLab' : subject))}{' '}
           <span class={open ? 'tag bad' : 'tag'}>{open ? 'open' : closed}</span>{' '}
           {toReview && <span class="tag warn">to review</span>}
-        </span>
-        {ui.soft(by !== undefined && `by ${by}, `, ui.distance(fromMs, nowMs))}
-      </h2>
+        </>
+      }
+      aside={[by !== undefined && `by ${by}, `, ui.distance(fromMs)]}
+    >
       <p>
         {glass.reason} {glass.ticket !== undefined && ui.soft(glass.ticket)}
       </p>
@@ -76,6 +74,6 @@ function breakGlassCard(glass: BreakGlassState, format: ui.PageFormat): ui.Marku
         {mayEdit && open && edit('end-breakglass', 'End break-glass')}
         {mayEdit && toReview && edit('review-breakglass', 'Review break-glass')}
       </div>
-    </article>
+    </ui.Card>
   );
 }

@@ -8,7 +8,7 @@ import {
 } from '../../answers/limits/filters.ts';
 import type { BudgetRow, Budgets, BudgetsQuery } from '../../answers/limits/models.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import { type PageContext, type PageRoutes, query, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 
@@ -19,7 +19,7 @@ export const budgetsRoutes: PageRoutes = (app, deps) => {
   app.get('/budgets', async (c) => {
     const shown = readBudgetsQuery(c);
     const budgets = await deps.read.budgets(shown, c.var.user);
-    return send(c, budgetsPage(budgets, shown, formatOf(c, deps)));
+    return send(c, budgetsPage(budgets, shown));
   });
 };
 
@@ -55,7 +55,7 @@ const ORDERS: ui.ChoiceList = [
   ['name', 'Name'],
 ];
 
-function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageFormat): ui.Markup {
+function budgetsPage(budgets: Budgets, shown: BudgetsQuery): ui.Markup {
   const { first, rows, total, next, previous, refusing, usedUp, runsOut } = budgets;
   const { search, kind, unit, risk, sort } = shown;
   const to = (cursor: string): string =>
@@ -64,7 +64,6 @@ function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageForma
     <ConsolePage
       title="Every limit"
       at="/"
-      user={format.user}
       about={`${ui.pageCount(total, 'limit')}, ${ui.number(refusing)} reject jobs now, ${ui.number(usedUp)} are used up, ${ui.number(runsOut)} run out before their period ends.`}
     >
       <ui.BudgetTabs at="/budgets" />
@@ -84,7 +83,7 @@ function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageForma
         ) : (
           <>
             {ui.BAR_KEY}
-            <ui.Table label="Limits" columns={columns(format)} rows={rows} />
+            <ui.Table label="Limits" columns={columns()} rows={rows} />
             <ui.PageLinks previous={previous && to(previous)} next={next && to(next)}>
               {ui.number(first)}–{ui.number(first + rows.length - 1)} of {ui.number(total)}
             </ui.PageLinks>
@@ -95,17 +94,14 @@ function budgetsPage(budgets: Budgets, shown: BudgetsQuery, format: ui.PageForma
   );
 }
 
-const columns = (format: ui.PageFormat): readonly ui.Column<BudgetRow>[] => [
-  { head: 'Subject', cell: nameCell },
-  ...ui.limitColumns<BudgetRow>(
-    {
-      mayEdit: mayOpen('GET /edit', format.user.roles),
-      limitOf: (row) => (row.each === undefined ? row : undefined),
-      without: (row) => ({ Use: ui.soft('counted separately'), Limit: ui.limitAmountWords(row, format) }),
-    },
-    format,
-  ),
-];
+const columns = (): ui.Columns<BudgetRow> => ({
+  Subject: nameCell,
+  ...ui.limitColumns<BudgetRow>({
+    mayEdit: mayOpen('GET /edit', ui.format().user.roles),
+    limitOf: (row) => (row.each === undefined ? row : undefined),
+    without: (row) => ({ Use: ui.soft('counted separately'), Limit: ui.limitAmountWords(row) }),
+  }),
+});
 
 function nameCell(row: BudgetRow): ui.Markup {
   const { subject, path, id, each } = row;

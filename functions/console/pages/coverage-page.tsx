@@ -2,7 +2,7 @@ import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { coverageShareText } from '../../answers/groups/coverage.ts';
 import type { CoverageView, CoveredGroup } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, query, send } from './page.ts';
+import { type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -18,22 +18,16 @@ export const coverageRoutes: PageRoutes = (app, deps) => {
     const group = query.number(c, 'group');
     const shown = { days, ...withoutAbsent({ group, cursor: query.cursor(c) }), max: RUNNERS };
     const view = await deps.read.coverage(shown, c.var.user);
-    return view === undefined ? sendUnknown(c) : send(c, coveragePage(view, days, group, formatOf(c, deps)));
+    return view === undefined ? sendUnknown(c) : send(c, coveragePage(view, days, group));
   });
 };
 
-const coveragePage = (
-  view: CoverageView,
-  days: number,
-  group: number | undefined,
-  { user }: ui.PageFormat,
-): ui.Markup => {
+const coveragePage = (view: CoverageView, days: number, group: number | undefined): ui.Markup => {
   const { total, note, path, groups } = view;
   return (
     <ConsolePage
       title="Coverage"
       at="/coverage"
-      user={user}
       about={
         <>
           GitLab sent an admission request for this share of the jobs that ran.{' '}
@@ -92,17 +86,14 @@ function runnersCard(view: CoverageView, shown: Parameters<typeof ui.address>[1]
       {bypassing.length > 0 && (
         <ui.Table
           label="Runners with bypassed jobs"
-          columns={[
-            {
-              head: 'Runner',
-              cell: ({ runnerId, description = `Runner ${runnerId}`, version }) => [
-                description,
-                ui.soft(version),
-              ],
-            },
-            ...countColumns<(typeof bypassing)[number]>().slice(1),
-            { head: 'Remedy', style: 'job', cell: ({ remedy }) => remedy },
-          ]}
+          columns={{
+            Runner: ({ runnerId, description = `Runner ${runnerId}`, version }) => [
+              description,
+              ui.soft(version),
+            ],
+            ...COUNTS,
+            Remedy: { style: 'job', cell: ({ remedy }) => remedy },
+          }}
           rows={bypassing}
         />
       )}
@@ -116,33 +107,29 @@ function runnersCard(view: CoverageView, shown: Parameters<typeof ui.address>[1]
 
 type Counts = Omit<CoverageView['otherGroups'], 'ran'> & Partial<Pick<CoveredGroup, 'ran' | 'share'>>;
 
-const countColumns = <Row extends Counts>(): readonly ui.Column<Row>[] => [
-  { head: 'Jobs run', style: 'n', cell: ({ ran = 0 }) => ui.number(ran) },
-  { head: 'Requests', style: 'n', cell: ({ asked }) => ui.number(asked) },
-  {
-    head: 'Bypassed',
+const COUNTS: ui.Columns<Counts> = {
+  Requests: { style: 'n', cell: ({ asked }) => ui.number(asked) },
+  Bypassed: {
     style: 'n',
     cell: ({ bypass }) => ui.number(bypass),
     tone: ({ bypass }) => (bypass > 0 ? 'warn-text' : ''),
   },
-  { head: 'Coverage', style: 'n', cell: ({ share }) => coverageShareText(share) },
-];
+  Coverage: { style: 'n', cell: ({ share }) => coverageShareText(share) },
+};
 
 const groupsCard = ({ groups, otherGroups }: CoverageView, days: number): ui.Markup => (
   <ui.Card id="groups" title="Groups">
     <ui.Table
       label="Groups"
-      columns={[
-        {
-          head: 'Group',
-          cell: ({ subject, path }) => (
-            <a href={ui.address('/coverage', { days, group: subject.slice('group/'.length) })}>
-              {ui.pathMarkup(path)}
-            </a>
-          ),
-        },
-        ...countColumns<CoveredGroup>(),
-      ]}
+      columns={{
+        Group: ({ subject, path }) => (
+          <a href={ui.address('/coverage', { days, group: subject.slice('group/'.length) })}>
+            {ui.pathMarkup(path)}
+          </a>
+        ),
+        'Jobs run': { style: 'n', cell: ({ ran }) => ui.number(ran) },
+        ...COUNTS,
+      }}
       rows={groups.slice(0, GROUPS_SHOWN)}
       foot={[
         otherGroups.ran > 0 && {

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
-import type { SignInEnv } from '../../core/signin/model.ts';
-import { matchedRoute } from '../access.ts';
+import type { SignInEnv, User } from '../../core/signin/model.ts';
+import { allowedRolesText, matchedRoute } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
 import { breakGlassRoutes } from './break-glass-page.tsx';
 import { budgetsRoutes } from './budgets.tsx';
@@ -12,9 +12,9 @@ import { importRoutes } from './import.tsx';
 import { jobRoutes } from './job-page.tsx';
 import { meRoutes } from './me-page.tsx';
 import { overviewRoutes } from './overview.tsx';
-import { type PageRoutes, type PagesDeps, send } from './page.ts';
-import { mayOpen, pageRolesText } from './page-access.ts';
-import type { Reader } from './parts/layout.tsx';
+import { doneText, type PageRoutes, type PagesDeps, send } from './page.ts';
+import { mayOpen, PAGE_ACCESS } from './page-access.ts';
+import { type Reader, runWithFormat } from './parts/format.ts';
 import { closedPage, sendProblem, sendUnknown } from './problem-page.tsx';
 import { reportPageRoutes } from './report-page.tsx';
 import { requestPageRoutes } from './request-routes.ts';
@@ -34,7 +34,7 @@ const PAGES: readonly PageRoutes[] = [
  * and `createAssets` before them. They read visible data and edit limits.
  */
 export function createPages(deps: PagesDeps): Hono<SignInEnv> {
-  const { read, log } = deps;
+  const { read, policy, zone, clock, log } = deps;
   const app = new Hono<SignInEnv>();
 
   app.onError((error, c) => {
@@ -49,23 +49,27 @@ export function createPages(deps: PagesDeps): Hono<SignInEnv> {
   app.use(async (c, next) => {
     const { user } = c.var;
     const route = matchedRoute(c);
-    if (route === undefined || mayOpen(route, user.roles)) return next();
-    log.warn('page denied', { route, user: user.id });
-    return send(c, closedPage(user, pageRolesText(route)), 403);
+    const isOpen = route === undefined || mayOpen(route, user.roles);
+    const reader = isOpen ? await countWaiting(user) : user;
+    const { currency } = policy;
+    const format = { user: reader, currency, zone, nowMs: clock.nowMs(), done: doneText(c) };
+    return runWithFormat(format, () => {
+      if (isOpen) return next();
+      log.warn('page denied', { route, user: user.id });
+      return send(c, closedPage(user, allowedRolesText(PAGE_ACCESS, route)), 403);
+    });
   });
 
-  // Pages show the number of requests that wait for the user. They load without it, too.
-  app.use(async (c, next) => {
-    const { user } = c.var;
-    if (mayOpen('POST /requests/:id', user.roles))
-      try {
-        const reader: Reader = { ...user, waiting: await read.waiting(user) };
-        c.set('user', reader);
-      } catch (error) {
-        log.warn('waiting requests not read', { error: error instanceof Error ? error.name : 'unknown' });
-      }
-    return next();
-  });
+  /** Pages show the number of requests that wait for the user. They load without it, too. */
+  async function countWaiting(user: User): Promise<Reader> {
+    if (!mayOpen('POST /requests/:id', user.roles)) return user;
+    try {
+      return { ...user, waiting: await read.waiting(user) };
+    } catch (error) {
+      log.warn('waiting requests not read', { error: error instanceof Error ? error.name : 'unknown' });
+      return user;
+    }
+  }
 
   for (const add of PAGES) add(app, deps);
   // Not `notFound`, because the parent app has its own.

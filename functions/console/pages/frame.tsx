@@ -4,7 +4,8 @@ import type { User } from '../../core/signin/model.ts';
 import { ICON_HREF, SCRIPT_HREF, STYLE_HREF } from './assets.ts';
 import { mayOpen, NAVIGATION, type NavigationHref } from './page-access.ts';
 import { HELD_PATTERNS } from './parts/amounts.tsx';
-import { hidden, type Markup, PostForm, type Reader } from './parts/layout.tsx';
+import { format, type Reader } from './parts/format.ts';
+import { Done, hidden, type Markup, PostForm } from './parts/layout.tsx';
 
 export const reachable = ({ roles }: Pick<User, 'roles'>) =>
   NAVIGATION.filter(({ href }) => mayOpen(`GET ${href}`, roles));
@@ -12,7 +13,6 @@ export const reachable = ({ roles }: Pick<User, 'roles'>) =>
 export interface Frame {
   readonly title: string;
   readonly at: NavigationHref | 'none';
-  readonly user: Reader;
   readonly heading?: Child;
   readonly about?: Child;
   readonly crumbs?: readonly Child[] | undefined;
@@ -20,7 +20,8 @@ export interface Frame {
 }
 
 export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
-  const { title, at, user, heading = title, about, crumbs = [], actions, children } = parts;
+  const { title, at, heading = title, about, crumbs = [], actions, children } = parts;
+  const { user, done } = format();
   return (
     <Document title={title}>
       <header class="top">
@@ -40,7 +41,7 @@ export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
           </nav>
           <div class="who">
             <a href="/me">{user.name}</a>
-            <PostForm user={user} action="/signout">
+            <PostForm action="/signout">
               <button class="plain">Sign out</button>
             </PostForm>
           </div>
@@ -63,6 +64,7 @@ export function ConsolePage(parts: PropsWithChildren<Frame>): Markup {
           </div>
           {actions && <div class="actions">{actions}</div>}
         </div>
+        <Done text={done} />
         {children}
       </main>
       <dialog id="go" aria-label="Go to">

@@ -1,24 +1,13 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
-import { actingUser } from '../../answers/reading/context.ts';
 import type { HistoryPage, LogEntry } from '../../core/limits/edit-model.ts';
 import { lastEdit } from '../../core/limits/limit-reads.ts';
 import { ConsolePage } from './frame.tsx';
-import {
-  doneText,
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  readValues,
-  readWholeNumber,
-  send,
-} from './page.ts';
+import { type PageContext, type PageRoutes, query, readValues, readWholeNumber, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
-import { COUNT_STEP, countJobs } from './parts/backtest-part.tsx';
-import { historyPart } from './parts/history-part.tsx';
-import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import { COUNT_STEP } from './parts/backtest-part.tsx';
+import { reviewEdits } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
-import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
+import { sendProblem, sendUnknown } from './problem-page.tsx';
 
 const ENTRIES = 30;
 
@@ -30,7 +19,7 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const subject = query.text(c, 'subject');
     const input = { ...withoutAbsent({ subject, before: query.number(c, 'before') }), max: ENTRIES };
     const history = await read.history(input, c.var.user);
-    return send(c, historyPage(history, subject, doneText(c), formatOf(c, deps)));
+    return send(c, historyPage(history, subject));
   });
 
   app.get('/history/:edit', async (c) => {
@@ -38,60 +27,38 @@ export const historyRoutes: PageRoutes = (app, deps) => {
     const [entry, live] = await Promise.all([read.edit(edit, c.var.user), limitEdits.live()]);
     if (entry === undefined) return sendUnknown(c);
     const mayUndo = live?.pointer.edit === edit && mayOpen('GET /history/:edit/undo', c.var.user.roles);
-    return send(c, editEntryPage(entry, mayUndo, formatOf(c, deps)));
+    return send(c, editEntryPage(entry, mayUndo));
   });
 
   const undo = async (c: PageContext, values: ui.Values = {}): Promise<Response> => {
-    const { user } = c.var;
     const edit = editOf(c);
     const found = await lastEdit(edit, limitEdits);
     if (found.outcome !== 'can_undo') return refused(c, found.outcome);
-    const { edits, base } = found;
-    const preview = await read.preview(edits, base, user);
-    if (preview.outcome === 'unknown_subject') return sendUnknown(c);
-    if (preview.outcome === 'invalid') return refused(c, 'invalid', 422);
-    const undoneWhy = `undoes edit ${edit}: ${found.why}`.slice(0, ui.WHY.max);
-    const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
-      send(
-        c,
-        <ReviewPage
-          {...{ title: `Undo edit ${edit}`, at: '/history', preview, format: formatOf(c, deps), ...more }}
-          crumbs={[HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>]}
-          about={found.why}
-          action={`/history/${edit}/undo`}
-          fields={ui.field(ui.WHY, { why: undoneWhy, ...values })}
-          save="Undo edit"
-          links={ui.button(`/history/${edit}`, 'Cancel')}
-        />,
-        status,
-      );
-    if (values.step === COUNT_STEP || c.req.method !== 'POST')
-      return show({ exact: await countJobs(deps, edits, base, values, user) });
-    const applied = await limitEdits.apply(edits, {
-      ...{ ...actingUser(user), source: 'page', base, confirmed: values.confirmed === 'yes' },
-      why: values.why || undoneWhy,
-    });
-    return respondToEdit(c, deps, applied, {
-      back: '/history',
+    const why = `undoes edit ${edit}: ${found.why}`.slice(0, ui.WHY.max);
+    return reviewEdits(c, deps, {
+      ...{ edits: found.edits, base: found.base, values, back: '/history' },
+      author: { why: values.why || why, source: 'page' },
+      isSaved: c.req.method === 'POST' && values.step !== COUNT_STEP,
       invalid: () => refused(c, 'invalid', 422),
       stale: () => refused(c, 'not_last'),
-      unconfirmed: () => show({ unconfirmed: true }, 409),
+      page: () => ({
+        ...{ title: `Undo edit ${edit}`, at: '/history', about: found.why },
+        crumbs: [HISTORY, <a href={`/history/${edit}`}>Edit {edit}</a>],
+        action: `/history/${edit}/undo`,
+        fields: ui.field(ui.WHY, { why, ...values }),
+        save: 'Undo edit',
+        links: ui.button(`/history/${edit}`, 'Cancel'),
+      }),
     });
   };
   app.get('/history/:edit/undo', (c) => undo(c));
   app.post('/history/:edit/undo', async (c) => undo(c, await readValues(c)));
 };
 
-const historyPage = (
-  history: HistoryPage,
-  subject: string | undefined,
-  done: string | undefined,
-  format: ui.PageFormat,
-): ui.Markup => (
+const historyPage = (history: HistoryPage, subject: string | undefined): ui.Markup => (
   <ConsolePage
     title="History"
     at="/history"
-    user={format.user}
     heading="History of edits"
     about={
       subject === undefined ? (
@@ -103,26 +70,24 @@ const historyPage = (
       )
     }
   >
-    <ui.Done text={done} />
     <section class="card" aria-label="Edits">
-      {historyPart(history, subject, format)}
+      {historyPart(history, subject)}
     </section>
   </ConsolePage>
 );
 
 const HISTORY = <a href="/history">History of edits</a>;
 
-function editEntryPage(entry: LogEntry, mayUndo: boolean, format: ui.PageFormat): ui.Markup {
+function editEntryPage(entry: LogEntry, mayUndo: boolean): ui.Markup {
   const { edit, why, actor, source, atMs, count, rows } = entry;
   return (
     <ConsolePage
       title={`Edit ${edit}`}
       at="/history"
-      user={format.user}
       crumbs={[HISTORY]}
       about={
         <>
-          {why}. {actor} via {source}, {ui.instant(atMs, format)}
+          {why}. {actor} via {source}, {ui.instant(atMs)}
         </>
       }
       actions={mayUndo && ui.button(`/history/${edit}/undo`, 'Undo edit')}
@@ -131,7 +96,7 @@ function editEntryPage(entry: LogEntry, mayUndo: boolean, format: ui.PageFormat)
         {rows === undefined ? (
           <p class="soft">The version before this edit could not be read.</p>
         ) : (
-          ui.changeTable(rows, 'Changes', format)
+          ui.changeTable(rows, 'Changes')
         )}
       </ui.Card>
     </ConsolePage>
@@ -156,3 +121,40 @@ const refused = (c: PageContext, why: keyof typeof WHY_NOT, status: 409 | 422 = 
     },
     status,
   );
+
+export function historyPart(history: HistoryPage, subject: string | undefined): ui.Markup {
+  if (history.entries.length === 0 && history.next === undefined) return <p class="soft">No edits yet.</p>;
+  return (
+    <>
+      <ol class="timeline">
+        {history.entries.map((entry) => (
+          <li>{entryText(entry)}</li>
+        ))}
+      </ol>
+      {history.next !== undefined && (
+        <p>
+          <a href={ui.address('/history', { subject, before: history.next })}>Show earlier edits</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function entryText({ edit, why, actor, source, atMs, rows, count }: LogEntry): ui.Markup {
+  const href = `/history/${edit}`;
+  return (
+    <>
+      <strong>{why}</strong>
+      <p class="soft">
+        {actor} via {source}, {ui.shortInstant(atMs)} ({ui.distance(atMs)}), <a href={href}>edit {edit}</a>
+      </p>
+      {rows !== undefined ? (
+        ui.changeLines(rows, href)
+      ) : (
+        <p class="soft">
+          {count === 0 ? 'The changes are unknown.' : <a href={href}>{ui.pageCount(count, 'difference')}</a>}
+        </p>
+      )}
+    </>
+  );
+}

@@ -3,25 +3,15 @@ import { actingUser } from '../../answers/reading/context.ts';
 import { type CsvProblem, csvProblemText, understoodText } from '../../core/limits/csv/columns.ts';
 import type { WrittenTotal } from '../../core/limits/csv/export-limits.ts';
 import { readRows } from '../../core/limits/csv/read-rows.ts';
-import type { User } from '../../core/signin/model.ts';
 import { sendCsv } from '../api/api-parts.ts';
 import { dialectOf, exportFile, planImport } from '../import-file.ts';
 import { readForm } from '../unreadable-request.ts';
 import { stalePage } from './edit/edit-page.tsx';
 import { ConsolePage } from './frame.tsx';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  type PagesDeps,
-  query,
-  readValues,
-  send,
-} from './page.ts';
-import { countJobs } from './parts/backtest-part.tsx';
-import { ReviewPage, type ReviewParts } from './parts/preview-part.tsx';
+import { type PageContext, type PageRoutes, type PagesDeps, query, readValues, send } from './page.ts';
+import { reviewEdits } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
-import { respondToEdit, type Stale } from './problem-page.tsx';
+import type { Stale } from './problem-page.tsx';
 
 const PROBLEMS_SHOWN = 100;
 const NOTES_SHOWN = 20;
@@ -30,7 +20,7 @@ const NAME_CHARACTERS_MAX = 100;
 const BYTE_ORDER_MARK = '\ufeff';
 
 export const importRoutes: PageRoutes = (app, deps) => {
-  app.get('/import', (c) => send(c, importPage(c.var.user, [], {})));
+  app.get('/import', (c) => send(c, importPage([], {})));
 
   app.get('/export.csv', async (c) => {
     const { text, name } = await exportFile(deps, dialectOf(query.text(c, 'dialect')));
@@ -42,7 +32,7 @@ export const importRoutes: PageRoutes = (app, deps) => {
     const upload = await readUpload(c, deps, values);
     if (upload !== undefined) return importUpload(c, deps, upload, values);
     const problem = fileProblem(values.kept === undefined ? EMPTY : GONE);
-    return send(c, importPage(c.var.user, [problem], values), 422);
+    return send(c, importPage([problem], values), 422);
   });
 };
 
@@ -75,11 +65,10 @@ type Upload = NonNullable<Awaited<ReturnType<typeof readUpload>>>;
 
 async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, values: ui.Values) {
   const { user } = c.var;
-  const format = formatOf(c, deps);
-  const refused = (problems: readonly CsvProblem[]) => send(c, importPage(user, problems, values), 422);
+  const refused = (problems: readonly CsvProblem[]) => send(c, importPage(problems, values), 422);
   const invalid = (problems: readonly { readonly message: string }[]) =>
     refused(problems.map(({ message }) => fileProblem(message)));
-  const stale = (found: Stale) => send(c, stalePage(found, AGAIN, format), 409);
+  const stale = (found: Stale) => send(c, stalePage(found, AGAIN), 409);
   const { kept, name, bytes } = upload;
   const { dialect = 'comma', prune = '', from = '', why } = values;
   const parsed = readRows(bytes, dialectOf(dialect));
@@ -96,39 +85,26 @@ async function importUpload(c: PageContext, deps: PagesDeps, upload: Upload, val
   if (plan.outcome === 'stale') return stale(plan);
   if (plan.outcome === 'invalid') return refused(plan.problems);
   const { edit, base } = plan;
-  const preview = await deps.read.preview([edit], base, user);
-  if (preview.outcome === 'unknown_subject') return invalid([{ message: 'names a group that is not there' }]);
-  if (preview.outcome === 'invalid') return invalid(preview.problems);
   const cells = [...notes.map((note) => `file: ${note}`), ...plan.understood.map(understoodText)];
-  const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
-    send(
-      c,
-      <ReviewPage
-        {...{ title: 'Preview of the file', at: '/import', heading: name, preview, format, ...more }}
-        about={`Not saved yet: ${ui.pageCount(preview.rows.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`}
-        notes={importNotes(plan, cells, prune === 'yes', format)}
-        action="/import"
-        fields={[ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, values)]}
-        save="Save all changes"
-        links={ui.button('/import', 'Choose another file')}
-      />,
-      status,
-    );
-  if (values.step !== 'apply' || !why)
-    return show({ exact: await countJobs(deps, [edit], base, values, user) });
-  const confirmed = values.confirmed === 'yes';
-  const by = { ...actingUser(user), why, source: `file ${name}`, base, confirmed };
-  return respondToEdit(c, deps, await deps.limitEdits.apply([edit], by), {
-    ...{ back: '/import', saved: '/history', invalid, stale },
-    unconfirmed: () => show({ unconfirmed: true }, 409),
+  return reviewEdits(c, deps, {
+    ...{ edits: [edit], base, values, author: { why: why ?? '', source: `file ${name}` } },
+    ...{ isSaved: values.step === 'apply' && !!why, back: '/import', saved: '/history', invalid, stale },
+    unknown: () => invalid([{ message: 'names a group that is not there' }]),
+    page: ({ rows: changes }) => ({
+      ...{ title: 'Preview of the file', at: '/import', heading: name, action: '/import' },
+      about: `Not saved yet: ${ui.pageCount(changes.length, 'difference')}${from ? `, in force from ${from}` : ''}. All are saved, or none.`,
+      notes: importNotes(plan, cells, prune === 'yes'),
+      fields: [ui.hiddenFields({ kept, name, dialect, prune, from }), ui.field(ui.WHY, values)],
+      save: 'Save all changes',
+      links: ui.button('/import', 'Choose another file'),
+    }),
   });
 }
 
-const importPage = (user: User, problems: readonly CsvProblem[], values: ui.Values): ui.Markup => (
+const importPage = (problems: readonly CsvProblem[], values: ui.Values): ui.Markup => (
   <ConsolePage
     title="CSV"
     at="/import"
-    user={user}
     heading="Limits as a spreadsheet"
     about="Download the file, edit it, upload it. Every difference is shown before you save."
   >
@@ -146,7 +122,7 @@ const importPage = (user: User, problems: readonly CsvProblem[], values: ui.Valu
         </div>
       </ui.Card>
       <ui.Card id="up" title="2. Upload">
-        <ui.PostForm user={user} action="/import" enctype="multipart/form-data">
+        <ui.PostForm action="/import" enctype="multipart/form-data">
           <div class="field">
             <label for="f-file">File</label>
             <input id="f-file" type="file" name="file" accept=".csv,text/csv" required />
@@ -177,12 +153,7 @@ const DIALECTS = [
 
 type Plan = Extract<Awaited<ReturnType<typeof planImport>>, { outcome: 'planned' }>;
 
-const importNotes = (
-  { totals, unnamed }: Plan,
-  cells: readonly string[],
-  prune: boolean,
-  format: ui.PageFormat,
-): ui.Markup => (
+const importNotes = ({ totals, unnamed }: Plan, cells: readonly string[], prune: boolean): ui.Markup => (
   <>
     {cells.length > 0 && (
       <ui.Note lines={cells} max={NOTES_SHOWN}>
@@ -190,7 +161,7 @@ const importNotes = (
       </ui.Note>
     )}
     <ui.Card id="totals" title="Totals">
-      <ui.Table label="Totals" columns={totalColumns(format)} rows={totals} />
+      <ui.Table label="Totals" columns={TOTALS} rows={totals} />
       {unnamed.length > 0 && (
         <p>
           {ui.pageCount(unnamed.length, 'limit')} that the file does not name{' '}
@@ -201,17 +172,13 @@ const importNotes = (
   </>
 );
 
-function totalColumns(format: ui.PageFormat): readonly ui.Column<WrittenTotal>[] {
-  const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
-    `${ui.pageAmount(Number(amount), unit, format)} in ${ui.pageCount(limits, 'limit')}`;
-  return [
-    { head: 'Limit', cell: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }) },
-    {
-      head: 'In force',
-      cell: ({ since, zone }) =>
-        since === null ? 'now' : ['from ', ui.instant(Date.parse(since), { zone: zone ?? 'UTC' })],
-    },
-    { head: 'Before', style: 'n', cell: (total) => side(total, total.before) },
-    { head: 'After', style: 'n', cell: (total) => side(total, total.after) },
-  ];
-}
+const side = ({ unit }: WrittenTotal, { amount, limits }: WrittenTotal['before']): string =>
+  `${ui.pageAmount(Number(amount), unit)} in ${ui.pageCount(limits, 'limit')}`;
+
+const TOTALS: ui.Columns<WrittenTotal> = {
+  Limit: ({ kind, per }) => ui.limitWords({ kind, ...(per !== null && { per }) }),
+  'In force': ({ since, zone }) =>
+    since === null ? 'now' : ['from ', ui.instant(Date.parse(since), { zone: zone ?? 'UTC' })],
+  Before: { style: 'n', cell: (total) => side(total, total.before) },
+  After: { style: 'n', cell: (total) => side(total, total.after) },
+};

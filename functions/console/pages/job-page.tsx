@@ -8,7 +8,7 @@ import type {
 } from '../../answers/job/model.ts';
 import { jobPagePath } from '../../core/notify/console-links.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import { type PageContext, type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { type JobPageProps, rejectionPart } from './rejection-part.tsx';
 
@@ -18,30 +18,27 @@ const REQUESTS_SHOWN = 5;
 export const jobRoutes: PageRoutes = (app, deps) => {
   const show = async (c: PageContext, word: string): Promise<Response> => {
     const { user } = c.var;
-    const format = formatOf(c, deps);
     const answer = await deps.read.job(word, user);
     if (answer.outcome !== 'found')
-      return send(c, findJobPage(format, word, answer.sentence), answer.outcome === 'unknown' ? 404 : 422);
+      return send(c, findJobPage(word, answer.sentence), answer.outcome === 'unknown' ? 404 : 422);
     const { explanation: job } = answer;
     // By this address a request is known to be about it.
     const link = job.job.url ?? `${deps.origin}${jobPagePath(job.jobId)}`;
     const rows = job.rejection === undefined ? [] : await deps.read.requests(user);
     const requests = rows.filter((row) => row.link === link).slice(0, REQUESTS_SHOWN);
-    return send(c, jobPage({ job, link, requests }, format));
+    return send(c, jobPage({ job, link, requests }));
   };
   app.get('/jobs', async (c) => {
     const word = query.text(c, 'q', WORD_CHARACTERS_MAX);
-    return word === undefined ? send(c, findJobPage(formatOf(c, deps))) : show(c, word);
+    return word === undefined ? send(c, findJobPage()) : show(c, word);
   });
   app.get('/jobs/:word', (c) => show(c, c.req.param('word')));
 };
 
-/** Search form of jobs. @param sentence - why the last search failed */
-const findJobPage = ({ user }: ui.PageFormat, word = '', sentence?: string): ui.Markup => (
+const findJobPage = (word = '', sentence?: string): ui.Markup => (
   <ConsolePage
     title="Find a job"
     at="/jobs"
-    user={user}
     about="The reasons for a job’s decision, and the decision it would get now."
   >
     {sentence !== undefined && (
@@ -62,7 +59,7 @@ const findJobPage = ({ user }: ui.PageFormat, word = '', sentence?: string): ui.
   </ConsolePage>
 );
 
-const jobPage = (shown: JobPageProps, format: ui.PageFormat): ui.Markup => {
+const jobPage = (shown: JobPageProps): ui.Markup => {
   const { job } = shown;
   const { projectId, projectPath, name = `Job ${job.jobId}`, url } = job.job;
   const isAdmitted = job.outcome === 'admitted';
@@ -70,26 +67,25 @@ const jobPage = (shown: JobPageProps, format: ui.PageFormat): ui.Markup => {
     <ConsolePage
       title={name}
       at="/jobs"
-      user={format.user}
       crumbs={[<a href="/jobs">Find a job</a>]}
       about={
         <>
           {projectId === undefined
             ? projectPath
             : ui.subjectLink(`project/${projectId}`, projectPath ?? String(projectId))}{' '}
-          <span class={isAdmitted ? 'tag good' : 'tag bad'}>{job.outcome}</span>{' '}
-          {ui.instant(job.decidedAtMs, format)} ({ui.distance(job.decidedAtMs, format.nowMs)})
+          <span class={isAdmitted ? 'tag good' : 'tag bad'}>{job.outcome}</span> {ui.instant(job.decidedAtMs)}{' '}
+          ({ui.distance(job.decidedAtMs)})
         </>
       }
       actions={url !== undefined && ui.outside(url, 'Open job in GitLab')}
     >
-      {rejectionPart(shown, format)}
+      {rejectionPart(shown)}
       {job.rejection === undefined ? (
-        detailParts(job, format)
+        detailParts(job)
       ) : (
         <details>
           <summary>All details of this decision</summary>
-          {detailParts(job, format)}
+          {detailParts(job)}
         </details>
       )}
     </ConsolePage>
@@ -116,7 +112,7 @@ const UNCHECKED: Readonly<Record<NonNullable<JobExplanation['unchecked']>, strin
   bypass: 'ran without an admission request',
 };
 
-const detailParts = (job: JobExplanation, format: ui.PageFormat): ui.Markup => (
+const detailParts = (job: JobExplanation): ui.Markup => (
   <>
     <div class="two">
       <ui.Card id="decision" title="Decision">
@@ -130,12 +126,12 @@ const detailParts = (job: JobExplanation, format: ui.PageFormat): ui.Markup => (
             ['Not checked', job.unchecked && UNCHECKED[job.unchecked]],
             ['Warning', job.flagged && 'the job ran although it was rejected', 'bad-text'],
             ['Ran', job.durationSeconds !== undefined && durationText(job.durationSeconds)],
-            ['Ended', job.endedAtMs !== undefined && ui.instant(job.endedAtMs, format)],
+            ['Ended', job.endedAtMs !== undefined && ui.instant(job.endedAtMs)],
           ]}
         />
       </ui.Card>
       <ui.Card id="terms" title="Expected cost">
-        {termsFacts(job, format)}
+        {termsFacts(job)}
       </ui.Card>
     </div>
     {job.rejectionText !== undefined && (
@@ -144,7 +140,7 @@ const detailParts = (job: JobExplanation, format: ui.PageFormat): ui.Markup => (
       </ui.Card>
     )}
     <ui.Card id="counters" title="Limits of the job">
-      {countersPart(job, format)}
+      {countersPart(job)}
     </ui.Card>
     <ui.Card id="rules" title="Rules">
       {rulesPart(job.rules)}
@@ -153,12 +149,12 @@ const detailParts = (job: JobExplanation, format: ui.PageFormat): ui.Markup => (
 );
 
 /** Estimate and price of the decision; those of now where they differ. */
-function termsFacts({ atDecision, now, currency }: JobExplanation, format: ui.PageFormat): ui.Markup {
+function termsFacts({ atDecision, now, currency }: JobExplanation): ui.Markup {
   const texts = (terms: ExplainedTerms): readonly (readonly [string, string])[] => [
     ['Runner class', terms.runnerClass],
     ['Estimate', durationText(terms.estimateSeconds)],
     ['Price per minute', amountText(terms.microsPerMinute, 'micros', currency)],
-    ['Cost', ui.pageAmount(terms.costMicros, 'micros', format)],
+    ['Cost', ui.pageAmount(terms.costMicros, 'micros')],
     ['Prices', terms.priceVersion],
     ['Policy', terms.policyVersion],
   ];
@@ -173,9 +169,9 @@ function termsFacts({ atDecision, now, currency }: JobExplanation, format: ui.Pa
   );
 }
 
-function countersPart({ counters, countersHidden }: JobExplanation, format: ui.PageFormat): ui.Markup {
+function countersPart({ counters, countersHidden }: JobExplanation): ui.Markup {
   const amount = (now: number | string | undefined, unit: ExplainedCounter['unit']) =>
-    typeof now === 'number' ? ui.pageAmount(now, unit, format) : (now ?? '–');
+    typeof now === 'number' ? ui.pageAmount(now, unit) : (now ?? '–');
   return (
     <>
       {counters.length === 0 ? (
@@ -183,12 +179,12 @@ function countersPart({ counters, countersHidden }: JobExplanation, format: ui.P
       ) : (
         <ui.Table
           label="Limits"
-          columns={[
-            { head: 'Limit', cell: counterName },
-            { head: 'At the decision', style: 'full', cell: (counter) => decisionText(counter, format) },
-            { head: 'Limit now', style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
-            { head: 'Left now', style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
-          ]}
+          columns={{
+            Limit: counterName,
+            'At the decision': { style: 'full', cell: (counter) => decisionText(counter) },
+            'Limit now': { style: 'n', cell: ({ now, unit }) => amount(now.bound, unit) },
+            'Left now': { style: 'n', cell: ({ now, unit }) => amount(now.left, unit) },
+          }}
           rows={counters}
         />
       )}
@@ -207,10 +203,10 @@ function counterName({ subject, label, limit, period, now: { mode, wait } }: Exp
   );
 }
 
-function decisionText({ atDecision, unit }: ExplainedCounter, format: ui.PageFormat): ui.Markup {
+function decisionText({ atDecision, unit }: ExplainedCounter): ui.Markup {
   if (atDecision === undefined) return <span class="soft">not checked</span>;
   const { seen, jobHeld, checked } = atDecision;
-  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit);
   if (seen === undefined)
     return (
       <>
@@ -233,13 +229,10 @@ function rulesPart(rules: readonly ExplainedRuleRow[]): ui.Markup {
       {violated.length > 0 && (
         <ui.Table
           label="Rules"
-          columns={[
-            {
-              head: 'Rule',
-              cell: ({ id, kind, mode }) => [<code>{id}</code>, ' ', ui.soft(`${kind} ${mode}`)],
-            },
-            { head: 'Violations', style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
-          ]}
+          columns={{
+            Rule: ({ id, kind, mode }) => [<code>{id}</code>, ' ', ui.soft(`${kind} ${mode}`)],
+            Violations: { style: 'full', cell: ({ atDecision }) => atDecision.map(violation) },
+          }}
           rows={violated}
         />
       )}

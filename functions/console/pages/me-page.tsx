@@ -1,7 +1,7 @@
 import type { MeAnswer } from '../../answers/groups/me.ts';
 import type { OwnSessionRow } from '../../core/signin/sessions.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, readValues, send } from './page.ts';
+import { type PageRoutes, readValues, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 
 export const meRoutes: PageRoutes = (app, deps) => {
@@ -12,7 +12,7 @@ export const meRoutes: PageRoutes = (app, deps) => {
       log.warn('sessions not read', { error: error instanceof Error ? error.name : 'unknown' });
       return undefined;
     });
-    return send(c, mePage(await read.me(user), (await listed) ?? [], formatOf(c, deps)));
+    return send(c, mePage(await read.me(user), (await listed) ?? []));
   });
   app.post('/me/sessions', async (c) => {
     const { step, handle = '' } = await readValues(c);
@@ -30,14 +30,8 @@ const ROLE_SENTENCES: Readonly<Record<MeAnswer['roles'][number], string>> = {
   viewer: 'Viewer: you see your groups and everything below, and may file requests.',
 };
 
-const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: ui.PageFormat): ui.Markup => (
-  <ConsolePage
-    title="My account"
-    at="none"
-    user={format.user}
-    heading={me.name}
-    about={`${me.username} in GitLab`}
-  >
+const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[]): ui.Markup => (
+  <ConsolePage title="My account" at="none" heading={me.name} about={`${me.username} in GitLab`}>
     <ui.Card id="may" title="Your rights">
       {me.roles.length === 0 && (
         <p>
@@ -58,42 +52,36 @@ const mePage = (me: MeAnswer, sessions: readonly OwnSessionRow[], format: ui.Pag
         />
       </ui.Card>
     )}
-    {sessions.length > 0 && sessionsCard(sessions, format)}
+    {sessions.length > 0 && sessionsCard(sessions)}
   </ConsolePage>
 );
 
-const sessionsCard = (all: readonly OwnSessionRow[], { user, nowMs }: ui.PageFormat): ui.Markup => {
-  const ago = (ms: number): string => ui.distance(nowMs - ms, nowMs);
+const sessionsCard = (all: readonly OwnSessionRow[]): ui.Markup => {
+  const ago = (ms: number): string => ui.distance(ui.format().nowMs - ms);
   return (
     <ui.Card id="sessions" title="Sessions">
       <ui.Table
         label="Sessions"
-        columns={[
-          {
-            head: 'Device',
-            cell: ({ isTerminal, isThis }) => (
-              <>
-                {isTerminal ? 'Terminal' : 'Browser'} {isThis && <span class="tag good">this session</span>}
-              </>
+        columns={{
+          Device: ({ isTerminal, isThis }) => (
+            <>
+              {isTerminal ? 'Terminal' : 'Browser'} {isThis && <span class="tag good">this session</span>}
+            </>
+          ),
+          'Sign-in': ({ beganAgoMs }) => ago(beganAgoMs),
+          'Last use': ({ seenAgoMs }) => ago(seenAgoMs),
+          [ui.DO]: ({ isThis, handle, beganAgoMs }) =>
+            !isThis && (
+              <ui.PostForm action="/me/sessions">
+                <input type="hidden" name="handle" value={handle} />
+                <button>Sign out{ui.hidden(` the session of ${ago(beganAgoMs)}`)}</button>
+              </ui.PostForm>
             ),
-          },
-          { head: 'Sign-in', cell: ({ beganAgoMs }) => ago(beganAgoMs) },
-          { head: 'Last use', cell: ({ seenAgoMs }) => ago(seenAgoMs) },
-          {
-            head: ui.DO,
-            cell: ({ isThis, handle, beganAgoMs }) =>
-              !isThis && (
-                <ui.PostForm user={user} action="/me/sessions">
-                  <input type="hidden" name="handle" value={handle} />
-                  <button>Sign out{ui.hidden(` the session of ${ago(beganAgoMs)}`)}</button>
-                </ui.PostForm>
-              ),
-          },
-        ]}
+        }}
         rows={all}
       />
       {all.length > 2 && (
-        <ui.PostForm user={user} class="actions" action="/me/sessions">
+        <ui.PostForm class="actions" action="/me/sessions">
           <button class="danger" name="step" value="others">
             Sign out all other sessions
           </button>

@@ -1,7 +1,7 @@
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { Overview, OverviewOrder, OverviewQuery, SubjectView } from '../../answers/groups/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import { type PageContext, type PageRoutes, query, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
@@ -16,7 +16,7 @@ export const overviewRoutes: PageRoutes = (app, deps) => {
       under === undefined ? undefined : deps.read.subject(`group/${under}`, {}, user),
     ]);
     if (under !== undefined && group === undefined) return sendUnknown(c);
-    return send(c, overviewPage(overview, shown, group, formatOf(c, deps)));
+    return send(c, overviewPage(overview, shown, group));
   });
 };
 
@@ -44,13 +44,8 @@ function readOverviewQuery(c: PageContext): OverviewQuery {
 }
 
 /** @param group - has the listed subgroups; undefined for all groups */
-function overviewPage(
-  overview: Overview,
-  shown: OverviewQuery,
-  group: SubjectView | undefined,
-  format: ui.PageFormat,
-): ui.Markup {
-  const { user } = format;
+function overviewPage(overview: Overview, shown: OverviewQuery, group: SubjectView | undefined): ui.Markup {
+  const { user } = ui.format();
   const { first, rows, total, next, previous } = overview;
   const { search, sort, under, mine } = shown;
   const to = (cursor: string): string => ui.address('/', { q: search, sort, cursor, mine: mine && 1, under });
@@ -58,13 +53,12 @@ function overviewPage(
     <ConsolePage
       title={group === undefined ? 'Budgets' : `Groups in ${group.path}`}
       at="/"
-      user={user}
-      about={aboutText(overview, format)}
+      about={aboutText(overview)}
       crumbs={group && [<a href="/">All budgets</a>]}
       actions={group && ui.button(ui.subjectHref(group.subject) ?? '/', 'Open group')}
     >
       {mayOpen('GET /budgets', user.roles) && <ui.BudgetTabs at="/" />}
-      {instanceCard(overview, format)}
+      {instanceCard(overview)}
       <section class="card" aria-label="Groups">
         <form class="filters" method="get" action="/" role="search" data-at-once>
           {ui.searchField('Search budgets', search, 'Part of a path or name')}
@@ -85,7 +79,7 @@ function overviewPage(
         ) : (
           <>
             {ui.BAR_KEY}
-            {ui.groupTable(rows, 'Groups and their budgets', format, {
+            {ui.groupTable(rows, 'Groups and their budgets', {
               tree: (id) => ui.address('/', { under: id, sort }),
               mayEdit: mayOpen('GET /edit', user.roles),
             })}
@@ -99,8 +93,8 @@ function overviewPage(
   );
 }
 
-function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: ui.PageFormat): ui.Markup {
-  const isOld = directoryAtMs === undefined || nowMs - directoryAtMs > DIRECTORY_OLD_MS;
+function aboutText({ total, others, directoryAtMs, set }: Overview): ui.Markup {
+  const isOld = directoryAtMs === undefined || ui.format().nowMs - directoryAtMs > DIRECTORY_OLD_MS;
   return (
     <>
       {ui.pageCount(total - others, 'group')}
@@ -109,17 +103,17 @@ function aboutText({ total, others, directoryAtMs, set }: Overview, { nowMs }: u
       {isOld && (
         <strong class="warn-text">
           Last sync of groups from GitLab:{' '}
-          {directoryAtMs === undefined ? 'never' : ui.distance(directoryAtMs, nowMs)}.
+          {directoryAtMs === undefined ? 'never' : ui.distance(directoryAtMs)}.
         </strong>
       )}
     </>
   );
 }
 
-function instanceCard({ instance }: Overview, format: ui.PageFormat): ui.Markup | '' {
+function instanceCard({ instance }: Overview): ui.Markup | '' {
   if (instance === undefined) return '';
   const { budget, metered } = instance;
-  const used = (micros: number): string => ui.pageAmount(micros, 'micros', format);
+  const used = (micros: number): string => ui.pageAmount(micros, 'micros');
   return (
     <ui.Card
       id="whole"
@@ -130,7 +124,7 @@ function instanceCard({ instance }: Overview, format: ui.PageFormat): ui.Markup 
       <p>
         {budget === undefined
           ? `${used(metered.settledMicros)} spent and ${used(metered.heldMicros)} held this month.`
-          : [ui.leftOfText(budget, format), '. Runs out: ', ui.runsOut(budget, format.nowMs)]}
+          : [ui.leftOfText(budget), '. Runs out: ', ui.runsOut(budget)]}
       </p>
     </ui.Card>
   );

@@ -1,14 +1,6 @@
 /** Access table of pages, enforced first. Pages that are not listed are denied, as in the API. */
 import type { Roles } from '../../core/signin/model.ts';
-import {
-  type AccessTable,
-  ALL_USERS,
-  allowedRolesText,
-  EDIT,
-  FINANCE,
-  isRoleAllowed,
-  READ,
-} from '../access.ts';
+import { type AccessTable, ALL_USERS, EDIT, FINANCE, isRoleAllowed, READ } from '../access.ts';
 
 export const PAGE_ACCESS: AccessTable = {
   // Users without a role get an explanation here.
@@ -66,5 +58,3 @@ export const NAVIGATION = [
 export type NavigationHref = (typeof NAVIGATION)[number]['href'];
 
 export const mayOpen = (route: string, roles: Roles): boolean => isRoleAllowed(PAGE_ACCESS, route, roles);
-
-export const pageRolesText = (route: string): string => allowedRolesText(PAGE_ACCESS, route);

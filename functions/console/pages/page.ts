@@ -6,7 +6,6 @@ import type { SignInEnv } from '../../core/signin/model.ts';
 import type { OwnSessions } from '../../core/signin/sessions.ts';
 import type { ApiDeps } from '../api/api-parts.ts';
 import { readForm } from '../unreadable-request.ts';
-import type { PageFormat } from './parts/amounts.tsx';
 import type { Values } from './parts/form-field.tsx';
 import type { Markup } from './parts/layout.tsx';
 
@@ -48,15 +47,24 @@ export function doneText(c: PageContext): string | undefined {
   const saved = query.text(c, 'saved');
   if (saved === 'nothing') return 'Nothing was changed: the limits already have these values.';
   return readWholeNumber(saved) === undefined
-    ? undefined
+    ? DONE[query.text(c, 'done') ?? '']
     : `Saved as edit ${saved}. It applies to new jobs within seconds.`;
 }
 
+const DONE: Readonly<Record<string, string>> = {
+  filed: 'Your request was filed. Users who may approve it see it here.',
+  approved: 'Approved. An edit is in force now, a grant from its first day.',
+  declined: 'Declined.',
+  sent: 'The report was sent to the owner and recorded.',
+  'sent-before': 'The owner got the report within the last hour. This was recorded.',
+  informed: 'Your notification of the owner was recorded.',
+  'no-topic':
+    'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
+};
+
 export interface PagesDeps extends ApiDeps {
   readonly uploads: Uploads;
-  /** IANA zone of instants that belong to no limit, and of days. */
   readonly zone: string;
-  /** The address of the console in links of messages. */
   readonly origin: string;
   /** Checks signed links to requests. @default signed links are refused */
   readonly checkApproval?: ApprovalCheck;
@@ -65,10 +73,6 @@ export interface PagesDeps extends ApiDeps {
 
 export type PageContext = Context<SignInEnv>;
 export type PageRoutes = (app: Hono<SignInEnv>, deps: PagesDeps) => void;
-
-export const formatOf = (c: PageContext, { policy, zone, clock }: PagesDeps): PageFormat => ({
-  ...{ user: c.var.user, currency: policy.currency, zone, nowMs: clock.nowMs() },
-});
 
 export const send = async (
   c: PageContext,

@@ -17,8 +17,8 @@ export interface Problem {
   readonly link?: readonly [href: string, text: string];
 }
 
-const problemPage = (user: User, { title, sentence, remedy, link }: Problem): ui.Markup => (
-  <ConsolePage title={title} at="none" user={user}>
+const problemPage = ({ title, sentence, remedy, link }: Problem): ui.Markup => (
+  <ConsolePage title={title} at="none">
     <div class="card">
       <div>{sentence}</div>
       <p>{remedy}</p>
@@ -45,7 +45,7 @@ export const renderNotice: RenderNotice = async ({ title, sentence, remedy, link
   );
 
 export const sendProblem = (c: PageContext, problem: Problem, status: ContentfulStatusCode) =>
-  send(c, problemPage(c.var.user, problem), status);
+  send(c, problemPage(problem), status);
 
 export const sendUnknown = (c: PageContext) =>
   sendProblem(
@@ -91,7 +91,7 @@ const RIGHTS = (
 );
 
 export const closedPage = (user: User, who: string): ui.Markup =>
-  problemPage(user, {
+  problemPage({
     title: 'No right to open this page',
     sentence: `To open this page you must be ${who}. You are signed in as ${user.username}.`,
     remedy: RIGHTS,
@@ -117,7 +117,7 @@ export const REQUESTS = ['/requests', 'Open requests'] as const;
 
 export type Stale = Omit<Extract<ApplyOutcome, { outcome: 'stale' }>, 'outcome'>;
 
-interface EditAnswers {
+export interface EditAnswers {
   readonly back: string;
   readonly saved?: string;
   readonly invalid: (problems: readonly DocumentProblem[]) => Promise<Response>;

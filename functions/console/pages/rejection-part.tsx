@@ -14,15 +14,15 @@ export interface JobPageProps {
   readonly requests: readonly RequestRow[];
 }
 
-export function rejectionPart(shown: JobPageProps, format: ui.PageFormat): ui.Markup | '' {
+export function rejectionPart(shown: JobPageProps): ui.Markup | '' {
   const { job, requests } = shown;
   const { rejection, now, retry } = job;
   if (rejection === undefined) return '';
   const isWaiting = requests.some(
-    ({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > format.nowMs,
+    ({ state, expiresAtMs }) => state === 'pending' && expiresAtMs > ui.format().nowMs,
   );
   const { request } = rejection;
-  const form = request === undefined || isWaiting ? '' : requestForm(shown, request, format);
+  const form = request === undefined || isWaiting ? '' : requestForm(shown, request);
   const reasons = (now?.reasons ?? []).filter(({ mode }) => mode === 'enforce');
   return (
     <>
@@ -36,10 +36,10 @@ export function rejectionPart(shown: JobPageProps, format: ui.PageFormat): ui.Ma
       </ui.Card>
       {retry !== undefined && (
         <ui.Card id="retry" title="Retries">
-          <p>{retryText(retry, format)}</p>
+          <p>{retryText(retry)}</p>
         </ui.Card>
       )}
-      {requests.length > 0 && requestedCard(requests, job, format)}
+      {requests.length > 0 && requestedCard(requests, job)}
       {now?.outcome === 'admitted' ? (
         <ui.Note tone="good">
           If the job started now, it would be <strong>admitted</strong>.{' '}
@@ -56,7 +56,7 @@ export function rejectionPart(shown: JobPageProps, format: ui.PageFormat): ui.Ma
           )}
           <div class={form === '' ? undefined : 'two'}>
             <ui.Card id="helps" title="Options">
-              <ui.List of={helpLines(rejection, form !== '', format)} />
+              <ui.List of={helpLines(rejection, form !== '')} />
             </ui.Card>
             {form}
           </div>
@@ -67,7 +67,7 @@ export function rejectionPart(shown: JobPageProps, format: ui.PageFormat): ui.Ma
 }
 
 /** Its group agreed that jobs which found no room are retried. */
-function retryText(retry: JobRetry, format: ui.PageFormat): Child {
+function retryText(retry: JobRetry): Child {
   const { state, retries, retriesMax, untilMs, newJobId, became = 'unasked', why } = retry;
   if (newJobId !== undefined)
     return (
@@ -81,7 +81,7 @@ function retryText(retry: JobRetry, format: ui.PageFormat): Child {
   return (
     <>
       <strong>The job is retried when the limit allows it,</strong> at most {retriesMax} times until{' '}
-      {ui.instant(untilMs, format)}.{why !== undefined && ` So far: ${why}.`}
+      {ui.instant(untilMs)}.{why !== undefined && ` So far: ${why}.`}
     </>
   );
 }
@@ -89,20 +89,19 @@ function retryText(retry: JobRetry, format: ui.PageFormat): Child {
 const retryLink = ({ job }: JobExplanation): ui.Markup | string =>
   job.url === undefined ? '' : ui.outside(job.url, 'Retry job in GitLab');
 
-function helpLines(rejection: JobRejection, hasForm: boolean, format: ui.PageFormat): readonly Child[] {
+function helpLines(rejection: JobRejection, hasForm: boolean): readonly Child[] {
   const { classes, renewsAtMs, owner, advice } = rejection;
   return [
     ...advice,
     ...classes.map(({ runnerClass, tags, costMicros }) => (
       <>
         A cheaper runner: on <strong>{runnerClass}</strong> (<code>tags: [{tags.join(', ')}]</code>) the job
-        would cost {ui.pageAmount(costMicros, 'micros', format)} and fit.
+        would cost {ui.pageAmount(costMicros, 'micros')} and fit.
       </>
     )),
     renewsAtMs !== undefined && (
       <>
-        Waiting: the next period of the limit starts {ui.instant(renewsAtMs, format)} (
-        {ui.distance(renewsAtMs, format.nowMs)}).
+        Waiting: the next period of the limit starts {ui.instant(renewsAtMs)} ({ui.distance(renewsAtMs)}).
       </>
     ),
     <>
@@ -114,11 +113,7 @@ function helpLines(rejection: JobRejection, hasForm: boolean, format: ui.PageFor
   ].filter((line) => line !== false);
 }
 
-function requestedCard(
-  requests: readonly RequestRow[],
-  job: JobExplanation,
-  format: ui.PageFormat,
-): ui.Markup {
+function requestedCard(requests: readonly RequestRow[], job: JobExplanation): ui.Markup {
   const stateOf = ({ state, decidedBy = 'an unknown user', note }: RequestRow): string =>
     state === 'pending'
       ? 'waits for a decision.'
@@ -128,7 +123,7 @@ function requestedCard(
       <ui.List
         of={requests.map((row) => (
           <>
-            {ui.requestedText(row, format)} for {row.path}, by {row.requestedBy}: {stateOf(row)}{' '}
+            {ui.requestedText(row)} for {row.path}, by {row.requestedBy}: {stateOf(row)}{' '}
             {row.state === 'approved' && retryLink(job)}
           </>
         ))}
@@ -140,18 +135,17 @@ function requestedCard(
 function requestForm(
   { job: { job }, link }: JobPageProps,
   { subject, label, limit, unit, amount, fromDay, untilDay }: NonNullable<JobRejection['request']>,
-  { user, currency }: ui.PageFormat,
 ): ui.Markup {
   const where = job.projectPath === undefined ? '' : ` of ${job.projectPath}`;
   const values = { amount, until: untilDay, reason: `${job.name ?? 'A job'}${where} was rejected.` };
   return (
-    <ui.PostForm user={user} class="card" action="/ask">
+    <ui.PostForm class="card" action="/ask">
       <h2>Request for more, {label}</h2>
       {ui.hiddenFields({ subject, limit, from: fromDay, link })}
       {ui.field(
         {
           ...{ name: 'amount', required: true, short: true },
-          label: unitRow(unit).inCurrency ? `Increase, ${currency}` : 'Increase',
+          label: unitRow(unit).inCurrency ? `Increase, ${ui.format().currency}` : 'Increase',
           hint: 'The amount this job lacks.',
         },
         values,

@@ -11,7 +11,7 @@ import {
 import { groupsCsv, spendCsv } from '../../answers/report/spend-text.ts';
 import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import { type PageContext, type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { sendProblem, sendUnknown } from './problem-page.tsx';
 import { KEY_TEXTS, sameQuery, spendTable, wasteCard } from './report-parts.tsx';
@@ -29,7 +29,7 @@ export const reportPageRoutes: PageRoutes = (app, deps) => {
     const input = readSpendQuery(c);
     const answer = unknownKey(c) ?? (await read.spend({ ...input, top: ROWS }, c.var.user));
     const isNamed = input.group !== undefined || input.project !== undefined;
-    const page = reportPage(input, answer, formatOf(c, deps));
+    const page = reportPage(input, answer);
     return send(c, page, answer.outcome === 'unknown_group' && isNamed ? 404 : 200);
   });
 
@@ -80,17 +80,16 @@ function refused(c: PageContext, answer: Exclude<SpendAnswer, { outcome: 'report
   return sendProblem(c, { title: 'No report', sentence, remedy: 'Go back and correct it.' }, 422);
 }
 
-const reportPage = (input: SpendQuery, answer: SpendAnswer, format: ui.PageFormat): ui.Markup => {
+const reportPage = (input: SpendQuery, answer: SpendAnswer): ui.Markup => {
   const report = answer.outcome === 'reported' ? answer.report : undefined;
   return (
     <ConsolePage
       title="Reports"
       at="/reports"
-      user={format.user}
-      about={report ? aboutText(report, format) : 'Spend in any period, compared with the previous period.'}
+      about={report ? aboutText(report) : 'Spend in any period, compared with the previous period.'}
     >
       {reportForm(input, report?.by, report?.keys ?? SPEND_KEYS)}
-      {report && reportParts(input, report, format)}
+      {report && reportParts(input, report)}
       {answer.outcome === 'unreadable' && (
         <ui.Note tone="bad" role="alert">
           <strong>{FIELDS[answer.asked]}</strong>: {answer.sentence}.
@@ -153,19 +152,19 @@ function reportForm(input: SpendQuery, by: SpendKey | undefined, keys: readonly 
   );
 }
 
-function aboutText(report: SpendReport, { nowMs }: ui.PageFormat): ui.Markup {
+function aboutText(report: SpendReport): ui.Markup {
   const { path, before, packedAtMs, subject, fromDay: from, toDay: to } = report;
   return (
     <>
       {path}, {ui.daySpan(report)}
       {before !== undefined && `, compared with ${ui.daySpan(before)}`}.{' '}
-      {packedAtMs !== undefined && `Counted ${ui.distance(packedAtMs, nowMs)}. `}
+      {packedAtMs !== undefined && `Counted ${ui.distance(packedAtMs)}. `}
       {subject !== 'instance' && <a href={ui.address('/reports', { from, to })}>All my groups</a>}
     </>
   );
 }
 
-function reportParts(input: SpendQuery, report: SpendReport, format: ui.PageFormat): ui.Markup {
+function reportParts(input: SpendQuery, report: SpendReport): ui.Markup {
   const { total, notes, by, rows, subject } = report;
   const isEmpty = total.jobs === 0 && (total.before?.jobs ?? 0) === 0;
   const file = (name: string, text: string): ui.Markup =>
@@ -177,14 +176,14 @@ function reportParts(input: SpendQuery, report: SpendReport, format: ui.PageForm
           {note}
         </ui.Note>
       ))}
-      {totalCard(report, format)}
+      {totalCard(report)}
       {isEmpty ? (
         <ui.Plain>
           <strong>No job was decided in this period.</strong>
         </ui.Plain>
       ) : (
         <>
-          <ui.Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={format.currency}>
+          <ui.Card id="cost" title={`By ${KEY_TEXTS[by]}`} aside={ui.format().currency}>
             {spendTable(input, report)}
             <p class="actions">
               {file('spend', 'Download rows (CSV)')}
@@ -198,9 +197,9 @@ function reportParts(input: SpendQuery, report: SpendReport, format: ui.PageForm
   );
 }
 
-function totalCard({ total }: SpendReport, format: ui.PageFormat): ui.Markup {
+function totalCard({ total }: SpendReport): ui.Markup {
   const { before, micros, heldMicros, rejected } = total;
-  const money = (amount: number): string => ui.pageAmount(amount, 'micros', format);
+  const money = (amount: number): string => ui.pageAmount(amount, 'micros');
   return (
     <ui.Card id="total" title="Total">
       <ui.Facts

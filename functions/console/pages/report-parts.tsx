@@ -24,7 +24,6 @@ export const sameQuery = ({ period, from, to, group, project, by }: SpendQuery) 
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** One line a row with its bar and the period before; the others and all together at the end. */
 export function spendTable(input: SpendQuery, report: SpendReport): ui.Markup {
   const { rows, other, total, by, before } = report;
   const most = Math.max(1, ...rows.map(({ micros, heldMicros }) => micros + heldMicros));
@@ -35,33 +34,30 @@ export function spendTable(input: SpendQuery, report: SpendReport): ui.Markup {
     (row) => linkedName(row, input, report),
     // The 168 hours of a week would make a page of more than 100 KB.
     by !== 'hour' && {
-      ...{ head: 'Share', style: 'bar-cell' },
+      style: 'bar-cell',
       cell: ({ micros, heldMicros }) => <ui.Bar spent={Math.max(0, micros)} held={heldMicros} limit={most} />,
     },
-    [
-      { head: 'Spent', style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
-      before !== undefined && {
-        ...{ head: 'Previous', style: 'n' },
-        cell: (row) => ui.bare(beforeOf(row), 'micros'),
-      },
-      before !== undefined && {
-        ...{ head: 'Change', style: 'n' },
-        cell: (row) => ui.bare(row.micros - beforeOf(row), 'micros'),
-      },
-      { head: 'Run time, min', style: 'n wide', cell: ({ seconds }) => ui.number(Math.round(seconds / 60)) },
-    ],
+    {
+      Spent: { style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
+      ...(before !== undefined && {
+        Previous: { style: 'n', cell: (row) => ui.bare(beforeOf(row), 'micros') },
+        Change: { style: 'n', cell: (row) => ui.bare(row.micros - beforeOf(row), 'micros') },
+      }),
+      'Run time, min': { style: 'n wide', cell: ({ seconds }) => ui.number(Math.round(seconds / 60)) },
+    },
     { rows, others: hasOthers(report) && other, total },
   );
 }
 
 type FigureRow = SpendFigures & Pick<SpendRow, 'before'>;
+type Figures = Readonly<Record<string, ui.Column<FigureRow>>>;
 
 function reportTable(
   label: string,
   { by }: SpendReport,
   nameOf: (row: SpendRow) => Child,
   bar: ui.Column<SpendRow> | false,
-  figures: readonly (ui.Column<FigureRow> | false)[],
+  figures: Figures,
   {
     rows,
     others,
@@ -71,12 +67,12 @@ function reportTable(
   const head = capital(KEY_TEXTS[by]);
   const foot = (name: Child, row: FigureRow) => ({
     [head]: name,
-    ...Object.fromEntries(figures.flatMap((column) => (column ? [[column.head, column.cell(row)]] : []))),
+    ...Object.fromEntries(Object.entries(figures).map(([each, { cell }]) => [each, cell(row)])),
   });
   return (
     <ui.Table
       label={label}
-      columns={[{ head, cell: nameOf }, bar, ...figures]}
+      columns={{ [head]: nameOf, ...(bar && { Share: bar }), ...figures }}
       rows={rows}
       foot={[others && foot(ui.soft(others.label), others), foot('Total', total)]}
     />
@@ -104,30 +100,27 @@ function linkedName(row: SpendRow, input: SpendQuery, { by }: SpendReport): ui.M
   return link({ from: undefined, to: undefined, period: row.name, group, project, by: 'day' });
 }
 
-const WASTE: readonly ui.Column<FigureRow>[] = [
-  { head: 'Jobs', style: 'n', cell: ({ jobs }) => ui.number(jobs) },
-  { head: 'Rejected', style: 'n', cell: ({ rejected }) => ui.number(rejected) },
-  { head: 'Never ran', style: 'n', cell: ({ neverRan }) => ui.number(neverRan) },
-  { head: 'Unchecked', style: 'n', cell: ({ bypass, unmetered }) => ui.number(bypass + unmetered) },
-  {
-    head: 'Over estimate',
+const WASTE: Figures = {
+  Jobs: { style: 'n', cell: ({ jobs }) => ui.number(jobs) },
+  Rejected: { style: 'n', cell: ({ rejected }) => ui.number(rejected) },
+  'Never ran': { style: 'n', cell: ({ neverRan }) => ui.number(neverRan) },
+  Unchecked: { style: 'n', cell: ({ bypass, unmetered }) => ui.number(bypass + unmetered) },
+  'Over estimate': {
     style: 'n',
     cell: ({ estimated, overEstimate }) => (estimated === 0 ? '–' : ui.percent(overEstimate, estimated)),
   },
-  {
-    head: 'Retries',
+  Retries: {
     style: 'n',
     cell: ({ retriesKnown, retries }) => (retriesKnown === 0 ? '–' : ui.number(retries)),
   },
-  {
-    head: 'Mean queue time',
+  'Mean queue time': {
     style: 'n',
     cell: (row) => {
       const mean = meanQueuedSeconds(row);
       return mean === undefined ? '–' : durationText(mean);
     },
   },
-];
+};
 
 export function wasteCard(report: SpendReport): ui.Markup {
   const { by, rows, other, total } = report;

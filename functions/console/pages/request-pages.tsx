@@ -7,19 +7,15 @@ import type { LimitEdit } from '../../core/limits/edit-model.ts';
 import { isDecided } from '../../core/limits/requests.ts';
 import { grantFormFields } from './edit/forms.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PagesDeps, send } from './page.ts';
+import { type PageContext, type PagesDeps, send } from './page.ts';
 import { countJobs, SAVE_FORM } from './parts/backtest-part.tsx';
 import { LOCKOUT, previewPart } from './parts/preview-part.tsx';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
-const requestFacts = (row: RequestRow, format: ui.PageFormat): ui.Markup => {
+const requestFacts = (row: RequestRow): ui.Markup => {
   const { reason, limit, limitNow, ticket, link, expiresAtMs } = row;
-  const left = limitNow ? (
-    `${ui.limitWords(limitNow)}: ${ui.leftOfText(limitNow, format)}`
-  ) : (
-    <code>{limit}</code>
-  );
+  const left = limitNow ? `${ui.limitWords(limitNow)}: ${ui.leftOfText(limitNow)}` : <code>{limit}</code>;
   return (
     <>
       <p>{reason}</p>
@@ -29,7 +25,7 @@ const requestFacts = (row: RequestRow, format: ui.PageFormat): ui.Markup => {
           ['Limit', left],
           ['Ticket', ticket],
           ['Origin', link !== undefined && ui.outside(link, link)],
-          ['Expiry', ui.instant(expiresAtMs, format)],
+          ['Expiry', ui.instant(expiresAtMs)],
         ]}
       />
     </>
@@ -47,28 +43,22 @@ function spanText({ from = '', until = '', limitNow }: RequestRow): string {
 
 const OVER_SHOWN = 50;
 
-export function requestsPage(
-  rows: readonly RequestRow[],
-  done: string | undefined,
-  format: ui.PageFormat,
-): ui.Markup {
-  const waiting = rows.filter((row) => !isDecided(row) && row.expiresAtMs > format.nowMs);
+export function requestsPage(rows: readonly RequestRow[]): ui.Markup {
+  const waiting = rows.filter((row) => !isDecided(row) && row.expiresAtMs > ui.format().nowMs);
   const over = rows.filter((row) => !waiting.includes(row));
   return (
     <ConsolePage
       title="Requests"
       at="/requests"
-      user={format.user}
       about="File a request on the page of a group. Another user decides it."
     >
-      <ui.Done text={done} />
       {waiting.length === 0 && <ui.Plain>No requests are waiting.</ui.Plain>}
-      {waiting.map((row) => waitingCard(row, format))}
+      {waiting.map((row) => waitingCard(row))}
       {over.length > 0 && (
         <ui.Card id="over" title="Decided">
           <ol class="timeline">
             {over.slice(0, OVER_SHOWN).map((row) => (
-              <li>{decidedText(row, format)}</li>
+              <li>{decidedText(row)}</li>
             ))}
           </ol>
         </ui.Card>
@@ -77,17 +67,15 @@ export function requestsPage(
   );
 }
 
-function waitingCard(row: RequestRow, format: ui.PageFormat): ui.Markup {
+function waitingCard(row: RequestRow): ui.Markup {
   const { id, subject, path, mayDecide, own } = row;
   return (
-    <article class="card" aria-labelledby={`r-${id}`}>
-      <h2 id={`r-${id}`}>
-        <span>
-          {ui.requestedText(row, format)} for {ui.subjectLink(subject, path)}
-        </span>
-        {ui.soft(`${row.requestedBy}, ${ui.distance(row.requestedAtMs, format.nowMs)}`)}
-      </h2>
-      {requestFacts(row, format)}
+    <ui.Card
+      id={`r-${id}`}
+      title={[ui.requestedText(row), ' for ', ui.subjectLink(subject, path)]}
+      aside={`${row.requestedBy}, ${ui.distance(row.requestedAtMs)}`}
+    >
+      {requestFacts(row)}
       {row.state === 'approved' && (
         <p>Approved by {row.decidedBy}, but not yet in force: approve it again.</p>
       )}
@@ -102,22 +90,21 @@ function waitingCard(row: RequestRow, format: ui.PageFormat): ui.Markup {
           {own ? 'You filed this request, so another user decides.' : 'You may not decide this request.'}
         </p>
       )}
-    </article>
+    </ui.Card>
   );
 }
 
-function decidedText(row: RequestRow, format: ui.PageFormat): ui.Markup {
+function decidedText(row: RequestRow): ui.Markup {
   const { decidedAtMs, decidedBy, note, state } = row;
   const outcome = state === 'pending' ? 'expired' : state;
   return (
     <>
       <span class={`tag ${state === 'approved' ? 'good' : ''}`}>{row.granted ? 'granted' : outcome}</span>{' '}
-      <strong>{ui.requestedText(row, format)}</strong> for {ui.subjectLink(row.subject, row.path)}:{' '}
-      {row.reason}
+      <strong>{ui.requestedText(row)}</strong> for {ui.subjectLink(row.subject, row.path)}: {row.reason}
       <p class="soft">
         requested by {row.requestedBy}
         {decidedBy !== undefined && `, decided by ${decidedBy}`}
-        {decidedAtMs !== undefined && ` ${ui.distance(decidedAtMs, format.nowMs)}`}
+        {decidedAtMs !== undefined && ` ${ui.distance(decidedAtMs)}`}
         {note !== undefined && `: ${note}`}
         {state === 'approved' && row.link !== undefined && (
           <> · {ui.outside(row.link, 'Retry job in GitLab')}</>
@@ -130,7 +117,6 @@ function decidedText(row: RequestRow, format: ui.PageFormat): ui.Markup {
 export function askPage(
   { path, subject, limits, zone }: SubjectView,
   values: ui.Values,
-  format: ui.PageFormat,
   problems: ui.FieldProblems = ui.NO_PROBLEMS,
   others: readonly string[] = [],
 ): ui.Markup {
@@ -138,15 +124,15 @@ export function askPage(
   const fields = [...grantFormFields(limits, zone), { ...link, hint: 'The address of the job in GitLab.' }];
   const back = ui.subjectHref(subject) ?? '/';
   return (
-    <ConsolePage title={`Request for more, ${path}`} at="/requests" user={format.user}>
+    <ConsolePage title={`Request for more, ${path}`} at="/requests">
       {ui.problemList(problems, others, fields)}
       {limits.every((limit) => limit.amount === 'unlimited') ? (
         <ui.Plain>
           There is no limit here to add to. Request more for a group above. {ui.button(back, 'Back')}
         </ui.Plain>
       ) : (
-        <ui.PostForm user={format.user} class="card" action="/ask">
-          <ui.List of={limits.map((limit) => `${ui.limitWords(limit)}: ${ui.leftOfText(limit, format)}`)} />
+        <ui.PostForm class="card" action="/ask">
+          <ui.List of={limits.map((limit) => `${ui.limitWords(limit)}: ${ui.leftOfText(limit)}`)} />
           {ui.hiddenFields({ subject })}
           {fields.map((each) => ui.field(each, values, problems))}
           <div class="actions">
@@ -186,9 +172,8 @@ export async function showDecision(
   row: RequestRow,
   values: ui.Values,
 ): Promise<Response> {
-  const format = formatOf(c, deps);
   const { edits, stale } = await requestedEdits(row, deps);
-  if (stale) return send(c, decidePage(row, values, CHANGED, format));
+  if (stale) return send(c, decidePage(row, values, CHANGED));
   const base = (await deps.limitEdits.live())?.pointer.set;
   const preview = await deps.read.preview(edits, base, c.var.user);
   if (preview.outcome === 'unknown_subject') return sendUnknown(c);
@@ -197,7 +182,7 @@ export async function showDecision(
     field !== 'by' && !field.endsWith('by_user');
   const shown = preview.outcome === 'valid' ? { ...preview, rows: preview.rows.filter(isNamed) } : preview;
   const exact = await countJobs(deps, edits, base, values, c.var.user);
-  return send(c, decidePage(row, values, shown, format, exact));
+  return send(c, decidePage(row, values, shown, exact));
 }
 
 type Decidable = Exclude<PreviewAnswer, { outcome: 'unknown_subject' }> | typeof CHANGED;
@@ -207,25 +192,23 @@ function decidePage(
   row: RequestRow,
   values: ui.Values,
   preview: Decidable,
-  format: ui.PageFormat,
   exact?: BacktestAnswer,
 ): ui.Markup {
-  const requested = `${ui.requestedText(row, format)} for ${row.path}`;
+  const requested = `${ui.requestedText(row)} for ${row.path}`;
   return (
     <ConsolePage
       title={`Review: ${requested}`}
       at="/requests"
-      user={format.user}
       heading={requested}
       crumbs={[<a href="/requests">Requests</a>]}
       about={`Requested by ${row.requestedBy}. Check the effect, then approve or decline.`}
     >
       <ui.Card id="asked" title="Request">
-        {requestFacts(row, format)}
+        {requestFacts(row)}
       </ui.Card>
       {preview.outcome === 'valid' ? (
         <>
-          {previewPart({ ...preview, needsApproval: [] }, format, exact)}
+          {previewPart({ ...preview, needsApproval: [] }, exact)}
           {preview.lockout.length > 0 && (
             <ui.Note tone="bad" lines={preview.lockout}>
               <strong>{LOCKOUT}</strong>
@@ -237,7 +220,7 @@ function decidePage(
           <strong>The request no longer fits the limits.</strong>
         </ui.Note>
       )}
-      <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
+      <ui.PostForm class="card" id={SAVE_FORM} action={`/requests/${row.id}`}>
         {values.link !== undefined && ui.hiddenFields({ link: values.link })}
         {ui.field({ name: 'note', label: 'Note', max: 500, hint: 'Required to decline.' }, values)}
         <div class="actions">

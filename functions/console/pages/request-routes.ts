@@ -1,22 +1,12 @@
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { writtenDay } from '../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { RequestRow } from '../../answers/limits/models.ts';
 import { actingUser } from '../../answers/reading/context.ts';
-import type { DecideOutcome, RequestOutcome } from '../../core/limits/edit-outcomes.ts';
 import { isDecided } from '../../core/limits/requests.ts';
-import { rolesText } from '../../core/limits/rights.ts';
 import type { User } from '../../core/signin/model.ts';
+import { notDecided, notFiled } from '../api/edits.ts';
 import { byField, grantFormFields, REQUIRED, writtenValues } from './edit/forms.ts';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  type PagesDeps,
-  query,
-  readValues,
-  send,
-} from './page.ts';
+import { type PageContext, type PageRoutes, type PagesDeps, query, readValues, send } from './page.ts';
 import { COUNT_STEP } from './parts/backtest-part.tsx';
 import { type Problem, REQUESTS, sendProblem, sendUnknown } from './problem-page.tsx';
 import { askPage, requestsPage, showDecision } from './request-pages.tsx';
@@ -26,6 +16,12 @@ const LINK_CHARACTERS_MAX = 500;
 const problem = (title: string, sentence: string, remedy: string): Problem => ({
   ...{ title, sentence, remedy, link: REQUESTS },
 });
+
+const sendRefusal = (
+  c: PageContext,
+  title: string,
+  refusal: ReturnType<typeof notFiled | typeof notDecided>,
+) => sendProblem(c, problem(title, refusal.body.error.message, refusal.body.error.remedy), refusal.status);
 
 const FAULTS = {
   altered: [403, 'This link does not work', 'The link was changed, or it belongs to another request.'],
@@ -91,7 +87,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
       from: writtenDay(deps.clock.nowMs(), view.zone),
       link: query.text(c, 'link', LINK_CHARACTERS_MAX) ?? '',
     };
-    return send(c, askPage(view, values, formatOf(c, deps)));
+    return send(c, askPage(view, values));
   });
 
   app.post('/ask', async (c) => {
@@ -100,7 +96,7 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
     const view = await read.subject(values.subject ?? '', {}, user);
     if (view === undefined) return sendUnknown(c);
     const again = (problems: ReadonlyMap<string, string>, others: readonly string[] = []) =>
-      send(c, askPage(view, values, formatOf(c, deps), problems, others), 422);
+      send(c, askPage(view, values, problems, others), 422);
     const unclear = new Map(NEEDED.filter((name) => !values[name]).map((name) => [name, REQUIRED] as const));
     const written = writtenValues(values, {}, deps.policy.currency, unclear);
     if (unclear.size > 0) return again(unclear);
@@ -114,12 +110,11 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
       const { problems, others } = byField(outcome.problems, grantFormFields(view.limits, view.zone));
       return again(problems, others);
     }
-    return sendProblem(c, notFiled(outcome), outcome.outcome === 'forbidden' ? 403 : 409);
+    return sendRefusal(c, 'Not filed', notFiled(outcome));
   });
 
   app.get('/requests', async (c) => {
-    const done = DONE[query.text(c, 'done') ?? ''];
-    return send(c, requestsPage(await read.requests(c.var.user), done, formatOf(c, deps)));
+    return send(c, requestsPage(await read.requests(c.var.user)));
   });
 
   const rowOf = async (c: PageContext): Promise<RequestRow | undefined> =>
@@ -154,60 +149,10 @@ export const requestPageRoutes: PageRoutes = (app, deps) => {
       deps.log.info('approval link used', { request: row.id, outcome: outcome.outcome, user: user.id });
     if (outcome.outcome === 'approved' || outcome.outcome === 'declined')
       return c.redirect(`/requests?done=${outcome.outcome}`, 303);
-    const [status, why] = whyNotDecided(outcome, user);
-    return sendProblem(c, problem('Not decided', why, 'Nothing was changed.'), status);
+    return sendRefusal(c, 'Not decided', notDecided(outcome));
   });
 };
 
 const NEEDED = ['limit', 'amount', 'from', 'until', 'reason'];
 
 const NO_NOTE = 'To decline a request, you must give a reason.';
-
-const DONE: Readonly<Record<string, string>> = {
-  filed: 'Your request was filed. Users who may approve it see it here.',
-  approved: 'Approved. An edit is in force now, a grant from its first day.',
-  declined: 'Declined.',
-};
-
-const notFiled = (outcome: Exclude<RequestOutcome, { outcome: 'filed' | 'invalid' }>): Problem =>
-  outcome.outcome === 'forbidden'
-    ? problem(
-        'No right to request this',
-        `To request more here, you must be ${rolesText(outcome.act, outcome.needs)}.`,
-        'Ask a member of the group to file the request.',
-      )
-    : problem(
-        'Too many requests are waiting',
-        `${outcome.max} ${outcome.whose === 'yours' ? 'of yours are' : 'are'} waiting already.`,
-        'They must be decided or expire first.',
-      );
-
-type NotDecided = Exclude<DecideOutcome, { outcome: 'approved' | 'declined' }>;
-
-function whyNotDecided(outcome: NotDecided, { username }: User): readonly [ContentfulStatusCode, string] {
-  switch (outcome.outcome) {
-    case 'unknown':
-      return [404, 'The request does not exist any more: requests are kept for 30 days.'];
-    case 'decided':
-      return [
-        409,
-        `${outcome.request.decidedBy ?? 'Another user'} has ${outcome.request.state} the request already.`,
-      ];
-    case 'forbidden': {
-      const who = rolesText(outcome.act, outcome.needs);
-      const own = 'You filed this request, so another user must decide.';
-      return [
-        403,
-        outcome.own ? own : `You are signed in as ${username}; to decide this request, you must be ${who}.`,
-      ];
-    }
-    case 'invalid': {
-      const problems = outcome.problems.map(({ message }) => message).join('; ');
-      return [422, `The request no longer fits: ${problems}. Decline it, or correct the limits first.`];
-    }
-    case 'stale':
-      return [409, 'The limits of this request were edited since. Decline it, and have a new one filed.'];
-    case 'busy':
-      return [503, 'Others edit the limits at the same time. Try again.'];
-  }
-}

@@ -12,16 +12,7 @@ import type { ApplyOutcome } from '../../core/limits/edit-outcomes.ts';
 import { NO_SET } from '../../core/limits/subject-text.ts';
 import { moveRollout, reportRollout } from '../move-rollout.ts';
 import { ConsolePage } from './frame.tsx';
-import {
-  doneText,
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  query,
-  readReportDays,
-  readValues,
-  send,
-} from './page.ts';
+import { type PageContext, type PageRoutes, query, readReportDays, readValues, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
 import { respondToEdit, sendProblem, sendUnknown } from './problem-page.tsx';
@@ -33,8 +24,7 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
 
   app.get('/rollout', async (c) => {
     const input = { max: ROWS, ...withoutAbsent({ cursor: query.cursor(c) }) };
-    const done = doneText(c) ?? REPORT_DONE[query.text(c, 'done') ?? ''];
-    return send(c, rolloutPage(await read.rollout(input, c.var.user), done, formatOf(c, deps)));
+    return send(c, rolloutPage(await read.rollout(input, c.var.user)));
   });
 
   app.get('/rollout/step', async (c) => {
@@ -43,9 +33,8 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
     const [row] = view.rows;
     if (row === undefined) return sendUnknown(c);
     const forecast = await read.rolloutForecast([subject], c.var.user, query.cursor(c));
-    const format = formatOf(c, deps);
-    const forms = stepForms(row, view.set, deps.notifyOwner !== undefined, format);
-    return send(c, rolloutStepPage(row, forecast, forms, format));
+    const forms = stepForms(row, view.set, deps.notifyOwner !== undefined);
+    return send(c, rolloutStepPage(row, forecast, forms));
   });
 
   app.post('/rollout/move', async (c) => {
@@ -110,50 +99,36 @@ export const rolloutPageRoutes: PageRoutes = (app, deps) => {
 const notMoved = (c: PageContext, sentence: string, remedy: string): Promise<Response> =>
   sendProblem(c, { title: 'Nothing was changed', sentence, remedy, link: ['/rollout', 'Open rollout'] }, 409);
 
-export const REPORT_DONE: Readonly<Record<string, string>> = {
-  sent: 'The report was sent to the owner and recorded.',
-  'sent-before': 'The owner got the report within the last hour. This was recorded.',
-  informed: 'Your notification of the owner was recorded.',
-  'no-topic':
-    'Nothing was sent, because no topic for owners is configured. Notify the owner yourself, and record it.',
-};
-
-function rolloutPage(view: RolloutView, done: string | undefined, format: ui.PageFormat): ui.Markup {
-  const { user } = format;
+function rolloutPage(view: RolloutView): ui.Markup {
+  const { user } = ui.format();
   const stepOf = (row: RolloutRow, name: RolloutClassRow['class']): Child => {
     const found = row.classes.find((each) => each.class === name);
-    return found && [stepTag(found.step), ' ', ui.soft(sinceText(found, row.subject, format))];
+    return found && [stepTag(found.step), ' ', ui.soft(sinceText(found, row.subject))];
   };
   return (
     <ConsolePage
       title="Rollout"
       at="/rollout"
-      user={user}
       about="Steps from recording to enforcing: shadow, reported to the owner, warn, enforce. A group without a step inherits that of the group above."
     >
-      <ui.Done text={done} />
       {view.rows.length === 0 ? (
         <ui.Plain>None of your groups has a step.</ui.Plain>
       ) : (
         <div class="card">
           <ui.Table
             label="Steps"
-            columns={[
-              { head: 'Group', cell: ({ subject, path }) => ui.subjectLink(subject, path) },
-              { head: 'Cost', cell: (row) => stepOf(row, 'cost') },
-              { head: 'Capacity', cell: (row) => stepOf(row, 'capacity') },
-              {
-                head: 'Missing for the next step',
+            columns={{
+              Group: ({ subject, path }) => ui.subjectLink(subject, path),
+              Cost: (row) => stepOf(row, 'cost'),
+              Capacity: (row) => stepOf(row, 'capacity'),
+              'Missing for the next step': { style: 'full', cell: ({ classes }) => missingText(classes) },
+              [ui.DO]: {
                 style: 'full',
-                cell: ({ classes }) => missingText(classes),
-              },
-              {
-                ...{ head: ui.DO, style: 'full' },
                 cell: ({ subject, path }) =>
                   mayOpen('GET /rollout/step', user.roles) &&
                   ui.button(ui.address('/rollout/step', { subject }), 'Open steps', ` of ${path}`),
               },
-            ]}
+            }}
             rows={view.rows}
           />
           <ui.PageLinks next={view.next && ui.address('/rollout', { cursor: view.next })}>
@@ -169,13 +144,9 @@ const TONES: Readonly<Partial<Record<RolloutStep, string>>> = { warn: 'warn', en
 const stepTag = (step: RolloutStep): ui.Markup => <span class={`tag ${TONES[step] ?? ''}`}>{step}</span>;
 
 /** `as The whole GitLab, 12 days ago`. */
-function sinceText(
-  { from, fromPath, sinceMs }: RolloutClassRow,
-  subject: string,
-  { nowMs }: ui.PageFormat,
-): string {
+function sinceText({ from, fromPath, sinceMs }: RolloutClassRow, subject: string): string {
   const isInherited = from !== undefined && from !== subject;
-  return [isInherited && `as ${fromPath ?? from}`, sinceMs !== undefined && ui.distance(sinceMs, nowMs)]
+  return [isInherited && `as ${fromPath ?? from}`, sinceMs !== undefined && ui.distance(sinceMs)]
     .filter(Boolean)
     .join(', ');
 }
@@ -189,18 +160,15 @@ function missingText(classes: readonly RolloutClassRow[]): ui.Markup | string {
   return missing.size === 0 ? <strong class="good-text">ready</strong> : [...missing].join('; ');
 }
 
-/** One group: what its next step needs, what enforcing would do now, and the ways on and back. */
 function rolloutStepPage(
   { subject, path, owner, contact, classes }: RolloutRow,
   forecast: RolloutForecastAnswer,
   forms: ui.Markup,
-  format: ui.PageFormat,
 ): ui.Markup {
   return (
     <ConsolePage
       title={`Rollout of ${path}`}
       at="/rollout"
-      user={format.user}
       heading={path}
       crumbs={[<a href="/rollout">Rollout</a>]}
       about={
@@ -210,14 +178,14 @@ function rolloutStepPage(
         </>
       }
     >
-      {classes.map((each) => classCard(each, subject, format))}
+      {classes.map((each) => classCard(each, subject))}
       {forecastCard(forecast, subject)}
       {forms}
     </ConsolePage>
   );
 }
 
-const classCard = (row: RolloutClassRow, subject: string, format: ui.PageFormat): ui.Markup => (
+const classCard = (row: RolloutClassRow, subject: string): ui.Markup => (
   <ui.Card
     id={`c-${row.class}`}
     title={
@@ -225,7 +193,7 @@ const classCard = (row: RolloutClassRow, subject: string, format: ui.PageFormat)
         {row.class} {stepTag(row.step)}
       </>
     }
-    aside={sinceText(row, subject, format)}
+    aside={sinceText(row, subject)}
   >
     <p>
       {ui.pageCount(row.jobs, 'job')} on {ui.pageCount(row.days, 'day')};{' '}
@@ -296,11 +264,10 @@ function stepForms(
   { subject, classes, owner }: RolloutRow,
   set: string | undefined,
   canNotify: boolean,
-  { user }: ui.PageFormat,
 ): ui.Markup {
   const isReady = classes.every(({ needs }) => needs.every(({ met }) => met));
   const moveForm = (direction: 'next' | 'back', title: string, rest: Child): ui.Markup => (
-    <ui.PostForm user={user} class="card" action="/rollout/move">
+    <ui.PostForm class="card" action="/rollout/move">
       <h2>{title}</h2>
       {ui.hiddenFields({ subject, base: set ?? NO_SET, direction })}
       <div class="field">
@@ -312,7 +279,7 @@ function stepForms(
   );
   return (
     <>
-      <ui.PostForm user={user} class="card" action="/rollout/report">
+      <ui.PostForm class="card" action="/rollout/report">
         <h2>Report to the owner</h2>
         {ui.hiddenFields({ subject, ...(!canNotify && { informed: 'yes' }) })}
         {!canNotify && (
@@ -320,7 +287,7 @@ function stepForms(
         )}
         <button>{canNotify ? 'Send shadow report' : 'Record notification'}</button>
       </ui.PostForm>
-      {mayOpen('POST /rollout/move', user.roles) &&
+      {mayOpen('POST /rollout/move', ui.format().user.roles) &&
         classes.some(({ next }) => next !== undefined) &&
         moveForm(
           'next',
@@ -335,7 +302,7 @@ function stepForms(
             <button class="main">Move to the next step</button>
           </>,
         )}
-      {user.roles.admin &&
+      {ui.format().user.roles.admin &&
         moveForm('back', 'Move one step back', <button class="danger">Move one step back now</button>)}
     </>
   );

@@ -2,16 +2,14 @@ import type { Child } from 'hono/jsx';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import type { ShadowRow, ShadowView } from '../../answers/rollout/model.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageRoutes, query, readReportDays, send } from './page.ts';
+import { type PageRoutes, query, readReportDays, send } from './page.ts';
 import { mayOpen } from './page-access.ts';
 import * as ui from './parts/ui.ts';
-import { REPORT_DONE } from './rollout.tsx';
 
 const SPANS: readonly number[] = [7, 14, 30, 62];
 /** A card is about a kilobyte: a page stays below 100 KB. */
 const CARDS = 40;
 
-/** The shadow report; what sends it to an owner is the rollout's. */
 export const shadowRoutes: PageRoutes = (app, deps) => {
   app.get('/shadow', async (c) => {
     const days = readReportDays(query.text(c, 'days'));
@@ -19,33 +17,25 @@ export const shadowRoutes: PageRoutes = (app, deps) => {
     const input = { days, ...withoutAbsent({ ...only, cursor: query.cursor(c) }), max: CARDS };
     const view = await deps.read.shadow(input, c.var.user);
     const shown = { days, only, canNotify: deps.notifyOwner !== undefined };
-    return send(c, shadowPage(view, shown, REPORT_DONE[query.text(c, 'done') ?? ''], formatOf(c, deps)));
+    return send(c, shadowPage(view, shown));
   });
 };
 
 interface ShadowOptions {
   readonly days: number;
   readonly only: { readonly group: number | undefined; readonly project: number | undefined };
-  /** Messages to owners can be sent from here. */
   readonly canNotify: boolean;
 }
 
-function shadowPage(
-  view: ShadowView,
-  shown: ShadowOptions,
-  done: string | undefined,
-  format: ui.PageFormat,
-): ui.Markup {
+function shadowPage(view: ShadowView, shown: ShadowOptions): ui.Markup {
   const { days, only } = shown;
   return (
     <ConsolePage
       title="Shadow report"
       at="/shadow"
-      user={format.user}
       about={`Jobs that would have failed if all limits and rules in mode shadow or warn had been enforced. ${ui.daySpan(view)}.`}
       actions={<ui.DaysForm action="/shadow" only={only} choices={SPANS} days={days} />}
     >
-      <ui.Done text={done} />
       {view.rows.length === 0 ? (
         <ui.Plain>
           <strong>No limit or rule is in mode shadow or warn.</strong> A limit or rule in one of these modes
@@ -53,7 +43,7 @@ function shadowPage(
         </ui.Plain>
       ) : (
         <>
-          {view.rows.map((row) => card(row, shown, format))}
+          {view.rows.map((row) => card(row, shown))}
           <ui.PageLinks
             next={view.next && ui.address('/shadow', { days, group: only.group, cursor: view.next })}
           >
@@ -73,19 +63,15 @@ const ruleLines = (rules: ShadowRow['wouldFail'] | ShadowRow['ranRejectedBy']): 
     </>
   ));
 
-function card(row: ShadowRow, { days, canNotify }: ShadowOptions, format: ui.PageFormat): ui.Markup {
+function card(row: ShadowRow, { days, canNotify }: ShadowOptions): ui.Markup {
   const { subject, path, jobs, ranRejected, ranRejectedBy, wouldFail, limits, owner, contact } = row;
-  const { user } = format;
+  const { user } = ui.format();
   const failing = wouldFail[0]?.jobs ?? 0;
   const id = `s-${subject.replace('/', '-')}`;
   const canSend =
     canNotify && (owner ?? contact) !== undefined && mayOpen('POST /rollout/report', user.roles);
   return (
-    <article class="card" aria-labelledby={id}>
-      <h2 id={id}>
-        <span>{ui.subjectLink(subject, path)}</span>
-        {ui.soft(ui.pageCount(jobs, 'job'))}
-      </h2>
+    <ui.Card id={id} title={ui.subjectLink(subject, path)} aside={ui.pageCount(jobs, 'job')}>
       {ranRejected > 0 && (
         <>
           <p>
@@ -106,12 +92,12 @@ function card(row: ShadowRow, { days, canNotify }: ShadowOptions, format: ui.Pag
       <ui.List
         of={limits.map(
           ({ limit, refusedAmount }) =>
-            `${ui.limitWords(limit)}, ${ui.limitAmountWords(limit, format)} (${limit.mode}): ${ui.pageAmount(refusedAmount, limit.unit, format)} would have been refused`,
+            `${ui.limitWords(limit)}, ${ui.limitAmountWords(limit)} (${limit.mode}): ${ui.pageAmount(refusedAmount, limit.unit)} would have been refused`,
         )}
       />
       <div class="actions">
         {canSend && (
-          <ui.PostForm user={user} action="/rollout/report">
+          <ui.PostForm action="/rollout/report">
             {ui.hiddenFields({ subject, days: String(days), back: 'shadow' })}
             <button>Send report to owner{ui.hidden(` of ${path}`)}</button>
           </ui.PostForm>
@@ -121,6 +107,6 @@ function card(row: ShadowRow, { days, canNotify }: ShadowOptions, format: ui.Pag
           {contact !== undefined && <>, {ui.contactLink(contact)}</>}
         </span>
       </div>
-    </article>
+    </ui.Card>
   );
 }

@@ -1,10 +1,11 @@
 import { dayIn, dayLabel, dayOfIso, monthName } from '../../../policies/limits/calendar.ts';
+import { amountText } from '../../../policies/unit-texts.ts';
 import { closedCsv, closedFocusCsv, closedRows } from '../../answers/statement/csv.ts';
 import type { ClosedMonths } from '../../answers/statement/model.ts';
 import type { User } from '../../core/signin/model.ts';
 import { sendCsv } from '../api/api-parts.ts';
 import { ConsolePage } from './frame.tsx';
-import { formatOf, type PageContext, type PageRoutes, query, send } from './page.ts';
+import { type PageContext, type PageRoutes, query, send } from './page.ts';
 import * as ui from './parts/ui.ts';
 import { sendUnknown } from './problem-page.tsx';
 
@@ -27,14 +28,14 @@ export const statementPageRoutes: PageRoutes = (app, deps) => {
     const requested = query.text(c, 'group');
     const group = requested ?? ownGroup(user);
     const months = group === undefined ? undefined : await read.closedMonths(group, user);
-    const page = statementsPage(requested, months, formatOf(c, deps));
+    const page = statementsPage(requested, months);
     return send(c, page, months === undefined && requested !== undefined ? 404 : 200);
   });
 
   app.get('/statements/:month', async (c) => {
     const found = await statementOf(c);
     if (found === undefined) return sendUnknown(c);
-    return send(c, closedStatementPage(found.statement, found.isWhole, formatOf(c, deps)));
+    return send(c, closedStatementPage(found.statement, found.isWhole));
   });
 
   app.get('/statements/:month/:file', async (c) => {
@@ -46,11 +47,8 @@ export const statementPageRoutes: PageRoutes = (app, deps) => {
   });
 };
 
-/** Default subject: everything, or the user's first group. */
-const ownGroup = (user: User): string | undefined =>
-  seesAll(user) ? 'instance' : user.roles.viewerGroupIds[0]?.toString();
-
-const seesAll = ({ roles: { admin, finance } }: User): boolean => admin || finance;
+const ownGroup = ({ roles: { admin, finance, viewerGroupIds } }: User): string | undefined =>
+  admin || finance ? 'instance' : viewerGroupIds[0]?.toString();
 
 /** A break of the chain puts every statement from there on in doubt. */
 const isWhole = ({ broken, statements }: ClosedMonths, number: number): boolean =>
@@ -67,15 +65,10 @@ export function monthText(month: string): string {
 const WHOLE = 'The whole GitLab';
 
 /** @param months - absent: the group does not exist or is not visible, or months are not closed here */
-const statementsPage = (
-  requested: string | undefined,
-  months: ClosedMonths | undefined,
-  format: ui.PageFormat,
-): ui.Markup => (
+const statementsPage = (requested: string | undefined, months: ClosedMonths | undefined): ui.Markup => (
   <ConsolePage
     title="Statements"
     at="/statements"
-    user={format.user}
     about="A month closes automatically five days after its end, and a closed statement never changes."
     actions={
       <form class="filters" method="get" action="/statements" role="search">
@@ -92,7 +85,7 @@ const statementsPage = (
     ) : (
       <ui.Card id="months" title={months.group === 'instance' ? WHOLE : months.group}>
         {chainNote(months)}
-        {months.statements.length > 0 && monthsTable(months, format)}
+        {months.statements.length > 0 && monthsTable(months)}
       </ui.Card>
     )}
   </ConsolePage>
@@ -112,23 +105,16 @@ function chainNote({ statements, broken }: ClosedMonths): ui.Markup {
   );
 }
 
-const monthsTable = ({ statements }: ClosedMonths, format: ui.PageFormat): ui.Markup => (
+const monthsTable = ({ statements }: ClosedMonths): ui.Markup => (
   <ui.Table
     label="Closed months"
-    columns={[
-      {
-        head: 'Month',
-        cell: ({ subject, month }) => <a href={ui.statementHref(subject, month)}>{monthText(month)}</a>,
-      },
-      { head: 'Number', style: 'n', cell: ({ number }) => number },
-      { head: 'Jobs', style: 'n', cell: ({ totals }) => ui.number(totals.jobs) },
-      { head: 'Due', style: 'n', cell: ({ totals }) => ui.pageAmount(totals.dueMicros, 'micros', format) },
-      {
-        head: 'Adjustments',
-        style: 'n',
-        cell: ({ totals }) => ui.pageAmount(totals.adjustmentMicros, 'micros', format),
-      },
-    ]}
+    columns={{
+      Month: ({ subject, month }) => <a href={ui.statementHref(subject, month)}>{monthText(month)}</a>,
+      Number: { style: 'n', cell: ({ number }) => number },
+      Jobs: { style: 'n', cell: ({ totals }) => ui.number(totals.jobs) },
+      Due: { style: 'n', cell: ({ totals }) => ui.pageAmount(totals.dueMicros, 'micros') },
+      Adjustments: { style: 'n', cell: ({ totals }) => ui.pageAmount(totals.adjustmentMicros, 'micros') },
+    }}
     rows={statements.toReversed()}
   />
 );
@@ -136,17 +122,16 @@ const monthsTable = ({ statements }: ClosedMonths, format: ui.PageFormat): ui.Ma
 type ClosedStatement = ClosedMonths['statements'][number];
 
 /** @param isWhole - it, and all months before it, are as they were written */
-function closedStatementPage(statement: ClosedStatement, isWhole: boolean, format: ui.PageFormat): ui.Markup {
+function closedStatementPage(statement: ClosedStatement, isWhole: boolean): ui.Markup {
   const { number, subject, group, month, zone, closedAtMs, totals, previousSha256, sha256, currency } =
     statement;
   const name = subject === 'instance' ? 'the whole GitLab' : group;
   // It was closed in the currency of its time.
-  const money = (micros: number): string => ui.pageAmount(micros, 'micros', { currency });
+  const money = (micros: number): string => amountText(micros, 'micros', currency);
   return (
     <ConsolePage
       title={`${monthText(month)}, ${name}`}
       at="/statements"
-      user={format.user}
       about={`Statement ${number}, closed on ${dayLabel(dayIn(zone, closedAtMs))}`}
       crumbs={[
         <a href={ui.address('/statements', { group: subject.replace(/^group\//, '') })}>Statements</a>,
@@ -165,16 +150,13 @@ function closedStatementPage(statement: ClosedStatement, isWhole: boolean, forma
       <ui.Card id="due" title={`Due: ${money(totals.dueMicros)}`}>
         <ui.Table
           label="Lines of the statement"
-          columns={[
-            {
-              head: 'Period',
-              cell: ({ kind, when }) => (kind === 'usage' ? dayLabel(dayOfIso(when)) : monthText(when)),
-            },
-            { head: 'Kind', cell: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month') },
-            { head: 'Jobs', style: 'n', cell: ({ jobs }) => ui.number(jobs) },
-            { head: 'Cost', style: 'n', cell: ({ micros }) => money(micros) },
-            { head: 'Description', cell: ({ about }) => about },
-          ]}
+          columns={{
+            Period: ({ kind, when }) => (kind === 'usage' ? dayLabel(dayOfIso(when)) : monthText(when)),
+            Kind: ({ kind }) => (kind === 'usage' ? 'Usage' : 'Earlier month'),
+            Jobs: { style: 'n', cell: ({ jobs }) => ui.number(jobs) },
+            Cost: { style: 'n', cell: ({ micros }) => money(micros) },
+            Description: ({ about }) => about,
+          }}
           rows={closedRows(statement)}
         />
       </ui.Card>

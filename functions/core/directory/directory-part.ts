@@ -3,6 +3,7 @@ import {
   type DirectoryGroup,
   type DirectoryProject,
   indexDirectory,
+  pathKey,
 } from '../../../policies/directory.ts';
 import { withoutAbsent } from '../../../policies/without-absent.ts';
 import { inParts } from '../store/parts.ts';
@@ -18,22 +19,6 @@ import {
 } from './chunks.ts';
 import type { DirectoryTable, ReadOptions } from './directory-table.ts';
 
-interface DirectoryPart {
-  readonly directory: Directory;
-  /** Groups that the last listing did not have: who has their path by now goes before them. */
-  readonly missed: ReadonlySet<number>;
-}
-
-/** Chains are whole: a chunk has every group of a root. */
-function groupPart({ groups }: GroupChunk): DirectoryPart {
-  // The last of a path has it.
-  const rows = [...groups].sort((a, b) => b[4] - a[4] || a[0] - b[0]);
-  return {
-    directory: indexDirectory(rows.map(toGroup)),
-    missed: new Set(rows.filter(([, , , , missed]) => missed > 0).map(([id]) => id)),
-  };
-}
-
 const toGroup = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => ({
   id,
   path,
@@ -41,23 +26,6 @@ const toGroup = ([id, parentId, path, code]: StoredGroupRow): DirectoryGroup => 
   ...(parentId > 0 && { parentId }),
   ...withVisibility(code),
 });
-
-/** @param known - has better paths of groups: a project's own is only as new as its last change. */
-function projectPart({ namespaces, projects }: ProjectChunk, known: Directory): DirectoryPart {
-  const paths = new Map(namespaces.map(([id, path]) => [id, path]));
-  const personal = namespaces.flatMap(([id, path, isPersonal]): DirectoryGroup[] =>
-    isPersonal ? [{ id, path, personal: true }] : [],
-  );
-  const rows = projects.map(
-    ([id, groupId, slug, code]): DirectoryProject => ({
-      id,
-      groupId,
-      path: `${known.groupById.get(groupId)?.path ?? paths.get(groupId) ?? ''}/${slug}`,
-      ...withVisibility(code),
-    }),
-  );
-  return { directory: indexDirectory(personal, rows), missed: new Set() };
-}
 
 const withVisibility = (code: number): { readonly visibility?: string } =>
   withoutAbsent({ visibility: visibilityName(code) });
@@ -72,16 +40,39 @@ export class GrowingDirectory implements Directory {
 
   /** Add groups before projects: these take their paths from them. */
   addChunk(chunk: GroupChunk | ProjectChunk): void {
-    const { directory, missed } = 'groups' in chunk ? groupPart(chunk) : projectPart(chunk, this);
-    for (const [id, group] of directory.groupById) this.groupById.set(id, group);
-    for (const [id, chain] of directory.chainById) this.chainById.set(id, chain);
-    for (const [path, group] of directory.groupByPath) {
+    if ('groups' in chunk) this.#addGroups(chunk);
+    else this.#addProjects(chunk);
+  }
+
+  /** Chains are whole: a chunk has every group of a root. */
+  #addGroups({ groups }: GroupChunk): void {
+    // The last of a path has it; a group that the last listing did not have gives way to any other.
+    const rows = [...groups].sort((a, b) => b[4] - a[4] || a[0] - b[0]);
+    const missed = new Set(rows.filter((row) => row[4] > 0).map(([id]) => id));
+    const { groupById, groupByPath, chainById } = indexDirectory(rows.map(toGroup));
+    for (const [id, group] of groupById) this.groupById.set(id, group);
+    for (const [id, chain] of chainById) this.chainById.set(id, chain);
+    for (const [path, group] of groupByPath)
       if (!missed.has(group.id) || !this.groupByPath.has(path)) this.groupByPath.set(path, group);
-    }
-    for (const [id, project] of directory.projectById) this.projectById.set(id, project);
-    for (const [path, project] of directory.projectByPath) {
+  }
+
+  /** A project's own path is only as new as its last change: that of its group goes before it. */
+  #addProjects({ namespaces, projects }: ProjectChunk): void {
+    const paths = new Map(namespaces.map(([id, path]) => [id, path]));
+    for (const [id, groupId, slug, code] of projects) {
+      const path = `${this.groupById.get(groupId)?.path ?? paths.get(groupId) ?? ''}/${slug}`;
+      const project = { id, groupId, path, ...withVisibility(code) };
+      this.projectById.set(id, project);
       // Two of one path: the other was renamed or deleted, and the younger one has it by now.
-      if ((this.projectByPath.get(path)?.id ?? 0) < project.id) this.projectByPath.set(path, project);
+      const key = pathKey(path);
+      if ((this.projectByPath.get(key)?.id ?? 0) < id) this.projectByPath.set(key, project);
+    }
+    for (const [id, path, isPersonal] of namespaces) {
+      if (!isPersonal) continue;
+      const group = { id, path, personal: true };
+      this.groupById.set(id, group);
+      this.chainById.set(id, [group]);
+      this.groupByPath.set(pathKey(path), group);
     }
   }
 }

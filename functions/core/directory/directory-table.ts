@@ -1,7 +1,7 @@
 import { codedError } from '../../../policies/coded-error.ts';
 import type { ReadOptions } from '../ledger/store.ts';
-import { chunkPartsOf, joined, LimitsError, PARTS_ATTRIBUTE } from '../limits/limit-table.ts';
-import { changeItem, getItem, itemAt, putItem } from '../store/calls.ts';
+import { chunkPartsOf, joined, LimitsError } from '../limits/limit-table.ts';
+import { changeItem, getItem, itemAt, putItem, queryAll } from '../store/calls.ts';
 import { type LedgerKeys, ledgerKeys } from '../store/keys.ts';
 import {
   atRev,
@@ -86,14 +86,10 @@ export class DynamoDirectoryTable {
     });
   }
 
-  async #parts({ version, name }: ChunkAddress, limit: TimeLimit): Promise<readonly Item[]> {
-    const read = (part: number) =>
-      getItem(this.#table, this.#keys.directoryChunk(version, name, part), limit);
-    const first = await read(0);
-    if (first === undefined) return [];
-    const numbers = Array.from({ length: Number(first[PARTS_ATTRIBUTE]?.N) - 1 }, (_, index) => index + 1);
-    const others = await Promise.all(numbers.map(read));
-    return [first, ...others.filter((part) => part !== undefined)];
+  #parts({ version, name }: ChunkAddress, limit: TimeLimit): Promise<readonly Item[]> {
+    const { pk, sk } = this.#keys.directoryChunk(version, name, 0);
+    const begins = sk.slice(0, sk.lastIndexOf('#') + 1);
+    return queryAll(this.#table, { pk, sk: { begins }, consistent: true }, limit);
   }
 
   /** Makes a version live if the edit before it still is (`to.edit` − 1; 1 is the first). */

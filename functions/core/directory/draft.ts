@@ -11,7 +11,6 @@ import {
   INDEX,
   type IndexChunk,
   MANIFEST,
-  type Manifest,
   NOT_BEGUN,
   NOTHING,
   ownChunks,
@@ -24,7 +23,7 @@ import {
   type SyncProgress,
   visibilityCode,
 } from './chunks.ts';
-import type { ChunkAddress, DirectoryPointer, DirectoryTable } from './directory-table.ts';
+import type { ChunkAddress, DirectoryTable } from './directory-table.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 const AT_ONCE = 8;
@@ -50,110 +49,77 @@ type Where = 'live' | 'aside';
 
 const newLayer = (before: Chunks): Layer => ({ before, now: { ...before } });
 
-export class DirectoryDraft {
-  readonly #options: DraftOptions;
-  readonly #pointer: DirectoryPointer | undefined;
-  readonly #live: Layer;
-  readonly #aside: Layer;
-  readonly #version: string;
-  readonly #written: ChunkAddress[] = [];
-  readonly progress: SyncProgress;
+export type DirectoryDraft = Awaited<ReturnType<typeof openDraft>>;
 
-  private constructor(
-    options: DraftOptions,
-    pointer: DirectoryPointer | undefined,
-    manifest: Manifest,
-    progress: SyncProgress,
-  ) {
-    this.#options = options;
-    this.#pointer = pointer;
-    this.#live = newLayer(manifest.chunks);
-    this.#aside = newLayer(progress.chunks);
-    this.#version = `${(pointer?.edit ?? 0) + 1}-${options.runId}`;
-    this.progress = progress;
+export async function openDraft({ table, runId, nowMs }: DraftOptions) {
+  const pointer = await table.getPointer(WAIT);
+  const [manifest, before] =
+    pointer === undefined
+      ? [NOTHING, NOT_BEGUN]
+      : await Promise.all([readManifest(pointer, table, WAIT), readProgress(pointer, table, WAIT)]);
+  const layers: Readonly<Record<Where, Layer>> = {
+    live: newLayer(manifest.chunks),
+    aside: newLayer(before.chunks),
+  };
+  const version = `${(pointer?.edit ?? 0) + 1}-${runId}`;
+  const written: ChunkAddress[] = [];
+
+  async function put(name: string, text: string): Promise<void> {
+    const at = { version, name };
+    written.push(at);
+    await table.putChunk(at, packText(text), WAIT);
   }
 
-  static async open(options: DraftOptions): Promise<DirectoryDraft> {
-    const { table } = options;
-    const pointer = await table.getPointer(WAIT);
-    if (pointer === undefined) return new DirectoryDraft(options, undefined, NOTHING, NOT_BEGUN);
-    const [manifest, progress] = await Promise.all([
-      readManifest(pointer, table, WAIT),
-      readProgress(pointer, table, WAIT),
-    ]);
-    return new DirectoryDraft(options, pointer, manifest, progress);
-  }
+  return {
+    progress: before,
+    live: pointer?.live ?? false,
+    names: (): readonly string[] => Object.keys(layers.live.now),
 
-  get live(): boolean {
-    return this.#pointer?.live ?? false;
-  }
+    read<Body>(names: readonly string[], where: Where = 'live'): Promise<readonly (Body | undefined)[]> {
+      const chunks = layers[where].now;
+      return readInParts(names, (some) => readLiveChunks<Body>(some, { chunks }, table, WAIT), AT_ONCE);
+    },
 
-  get names(): readonly string[] {
-    return Object.keys(this.#live.now);
-  }
+    async write(name: string, body: object, where: Where = 'live'): Promise<void> {
+      const { before: old, now } = layers[where];
+      const text = JSON.stringify(body);
+      const hash = hashChunk(text);
+      if (now[name]?.hash === hash) return;
+      const was = old[name];
+      if (was?.hash !== hash) await put(name, text);
+      now[name] = was?.hash === hash ? was : { version, hash };
+    },
 
-  read<Body>(names: readonly string[], where: Where = 'live'): Promise<readonly (Body | undefined)[]> {
-    const chunks = this.#layer(where).now;
-    const read = (some: readonly string[]) =>
-      readLiveChunks<Body>(some, { chunks }, this.#options.table, WAIT);
-    return readInParts(names, read, AT_ONCE);
-  }
+    remove(name: string): void {
+      delete layers.live.now[name];
+    },
 
-  async write(name: string, body: object, where: Where = 'live'): Promise<void> {
-    const { before, now } = this.#layer(where);
-    const text = JSON.stringify(body);
-    const hash = hashChunk(text);
-    if (now[name]?.hash === hash) return;
-    const was = before[name];
-    if (was?.hash !== hash) await this.#put(name, text);
-    now[name] = was?.hash === hash ? was : { version: this.#version, hash };
-  }
+    dropAside(): void {
+      for (const name of Object.keys(layers.aside.now)) delete layers.aside.now[name];
+    },
 
-  #layer(where: Where): Layer {
-    return where === 'live' ? this.#live : this.#aside;
-  }
-
-  remove(name: string): void {
-    delete this.#live.now[name];
-  }
-
-  dropAside(): void {
-    for (const name of Object.keys(this.#aside.now)) delete this.#aside.now[name];
-  }
-
-  /** Makes all that was written live, or nothing. @throws {DirectoryError} It may be live or not; the next run goes on from there. */
-  async flip(
-    progress: Omit<SyncProgress, 'chunks' | 'retired'>,
-    live: boolean,
-  ): Promise<'flipped' | 'stale'> {
-    const { table, nowMs } = this.#options;
-    const pointer = this.#pointer;
-    const changed = pointer === undefined || !sameChunks(this.#live);
-    const gone = this.progress.retired.slice(0, RETIRED_MAX);
-    const retired = [
-      ...this.progress.retired.slice(RETIRED_MAX),
-      ...replacedIn(this.#live),
-      ...replacedIn(this.#aside),
-      ...(pointer === undefined ? [] : [ownChunks(pointer).progress]),
-      ...(pointer === undefined || !changed ? [] : [ownChunks(pointer).manifest]),
-    ];
-    await this.#put(PROGRESS, JSON.stringify({ ...progress, chunks: this.#aside.now, retired }));
-    if (changed) await this.#put(MANIFEST, JSON.stringify({ chunks: this.#live.now }));
-    const manifest = changed ? this.#version : pointer.manifest;
-    const to = { edit: (pointer?.edit ?? 0) + 1, manifest, progress: this.#version, live, atMs: nowMs };
-    const flipped = await table.flip(to, WAIT);
-    // A run that lost the race leaves nothing readable. Chunks that cannot be expired now stay as a few KB of garbage.
-    await atOnce(flipped === 'flipped' ? gone : this.#written, AT_ONCE, (at) =>
-      table.expireChunk(at, nowMs + RETIRED_MS, WAIT).catch(() => {}),
-    );
-    return flipped;
-  }
-
-  async #put(name: string, text: string): Promise<void> {
-    const at = { version: this.#version, name };
-    this.#written.push(at);
-    await this.#options.table.putChunk(at, packText(text), WAIT);
-  }
+    /** Makes all that was written live, or nothing. @throws {DirectoryError} It may be live or not; the next run goes on from there. */
+    async flip(progress: Omit<SyncProgress, 'chunks' | 'retired'>, live: boolean) {
+      const changed = pointer === undefined || !sameChunks(layers.live);
+      const gone = before.retired.slice(0, RETIRED_MAX);
+      const retired = [
+        ...before.retired.slice(RETIRED_MAX),
+        ...replacedIn(layers.live),
+        ...replacedIn(layers.aside),
+        ...(pointer === undefined ? [] : [ownChunks(pointer).progress]),
+        ...(pointer === undefined || !changed ? [] : [ownChunks(pointer).manifest]),
+      ];
+      await put(PROGRESS, JSON.stringify({ ...progress, chunks: layers.aside.now, retired }));
+      if (changed) await put(MANIFEST, JSON.stringify({ chunks: layers.live.now }));
+      const to = { edit: (pointer?.edit ?? 0) + 1, progress: version, live, atMs: nowMs };
+      const flipped = await table.flip({ ...to, manifest: changed ? version : pointer.manifest }, WAIT);
+      // A run that lost the race leaves nothing readable. Chunks that cannot be expired now stay as a few KB of garbage.
+      await atOnce(flipped === 'flipped' ? gone : written, AT_ONCE, (at) =>
+        table.expireChunk(at, nowMs + RETIRED_MS, WAIT).catch(() => {}),
+      );
+      return flipped;
+    },
+  };
 }
 
 const replacedIn = ({ before, now }: Layer): readonly ChunkAddress[] =>

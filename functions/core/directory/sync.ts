@@ -18,7 +18,14 @@ import {
   visibilityCode,
 } from './chunks.ts';
 import type { DirectoryTable } from './directory-table.ts';
-import { DirectoryDraft, type GroupTree, groupRow, readGroups, writeGroups } from './draft.ts';
+import {
+  type DirectoryDraft,
+  type GroupTree,
+  groupRow,
+  openDraft,
+  readGroups,
+  writeGroups,
+} from './draft.ts';
 
 export interface SyncDeps {
   readonly gitlab: GitLabDirectory;
@@ -38,8 +45,8 @@ export type DirectorySyncReport = Awaited<ReturnType<typeof syncDirectory>>;
 export async function syncDirectory(deps: SyncDeps) {
   const { gitlab, table, clock, runId, force = false } = deps;
   const nowMs = clock.nowMs();
-  const budget = new RunBudget(clock, deps.callsMax);
-  const draft = await DirectoryDraft.open({ table, runId, nowMs });
+  const budget = runBudget(clock, deps.callsMax);
+  const draft = await openDraft({ table, runId, nowMs });
   const groups = await readGroups(draft);
   const changed: ChangedProjects = new Map();
   const listing = { gitlab, draft, budget, nowMs, force };
@@ -80,32 +87,26 @@ const CALLS_MAX = 400;
 const RUN_MS = 150_000;
 
 /** Counts calls to GitLab, and ends the asking for all when GitLab fails: what was learned until then is kept. */
-class RunBudget {
-  readonly #clock: { monotonicMs(): number };
-  readonly #callsMax: number;
-  readonly #startMs: number;
-  calls = 0;
-  failure: GitLabError | undefined;
-
-  constructor(clock: { monotonicMs(): number }, callsMax = CALLS_MAX) {
-    this.#clock = clock;
-    this.#callsMax = callsMax;
-    this.#startMs = clock.monotonicMs();
-  }
-
-  /** Undefined: nothing more is to be asked in this run. @param share - of the budget that may be spent by then */
-  async ask<T>(call: () => Promise<T>, share = 1): Promise<{ readonly answer: T } | undefined> {
-    if (this.failure !== undefined || this.calls >= this.#callsMax * share) return undefined;
-    if (this.#clock.monotonicMs() - this.#startMs >= RUN_MS * share) return undefined;
-    this.calls += 1;
-    try {
-      return { answer: await call() };
-    } catch (error) {
-      if (!(error instanceof GitLabError)) throw error;
-      this.failure = error;
-      return undefined;
-    }
-  }
+function runBudget(clock: { monotonicMs(): number }, callsMax = CALLS_MAX) {
+  const startMs = clock.monotonicMs();
+  const budget = {
+    calls: 0,
+    failure: undefined as GitLabError | undefined,
+    /** Undefined: nothing more is to be asked in this run. @param share - of the budget that may be spent by then */
+    async ask<T>(call: () => Promise<T>, share = 1): Promise<{ readonly answer: T } | undefined> {
+      if (budget.failure !== undefined || budget.calls >= callsMax * share) return undefined;
+      if (clock.monotonicMs() - startMs >= RUN_MS * share) return undefined;
+      budget.calls += 1;
+      try {
+        return { answer: await call() };
+      } catch (error) {
+        if (!(error instanceof GitLabError)) throw error;
+        budget.failure = error;
+        return undefined;
+      }
+    },
+  };
+  return budget;
 }
 
 /** A truncated list (a token with fewer rights, a database being restored) looks like deletions: so does a loss of more than this. */
@@ -161,7 +162,7 @@ const lastChunkNumber = (projects: readonly GitLabProject[]): number =>
 interface ListingDeps {
   readonly gitlab: Pick<GitLabDirectory, 'groups' | 'projects' | 'projectsChanged'>;
   readonly draft: DirectoryDraft;
-  readonly budget: RunBudget;
+  readonly budget: ReturnType<typeof runBudget>;
   readonly nowMs: number;
   readonly force: boolean;
 }
@@ -279,7 +280,7 @@ async function listProjects(
 
   const writeUpTo = async (end: number): Promise<void> => {
     const byNumber = Map.groupBy(pending, ({ id }) => projectChunkNumber(id));
-    const stored = draft.names.flatMap((name) => projectChunkNumberOf(name) ?? []);
+    const stored = draft.names().flatMap((name) => projectChunkNumberOf(name) ?? []);
     const numbers = [...new Set([...byNumber.keys(), ...stored])].filter(
       (each) => each >= chunk && each < end,
     );

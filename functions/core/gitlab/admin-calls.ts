@@ -1,8 +1,9 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { GitLabError } from './gitlab.ts';
 import {
   nextPage,
   pageQuery,
+  type RestAnswer,
   type RestCallDeps,
   restCall,
   restOnce,
@@ -120,105 +121,88 @@ const CHANGE_TIMEOUT_MS = 15_000;
 /** 50 000 entries: more than GitLab pages through by number. */
 const PAGES_MAX = 500;
 
-type Change = readonly [method: 'POST' | 'PUT' | 'DELETE', path: string, change?: object];
+const GONE = z.unknown().transform(() => undefined);
 
-export class AdminCalls {
-  readonly #deps: RestCallDeps;
-
-  constructor(deps: RestCallDeps) {
-    this.#deps = deps;
-  }
-
-  async read<S extends z.ZodType>(
-    topic: AdminTopic,
-    schema: S,
-    path: string,
-    query = new URLSearchParams(),
-  ): Promise<AdminAnswer<z.output<S>>> {
-    const answer = await this.#get(topic, path, query);
-    return answer.ok ? checked(this.#call(topic, `GET ${path}`), schema, answer.value.body) : answer;
-  }
-
-  /** All pages, sorted by id: GitLab orders some lists in no way at all. */
-  async list<T extends { readonly id: number }>(
-    topic: AdminTopic,
-    schema: z.ZodType<T>,
-    path: string,
-    fields: Readonly<Record<string, string>> = {},
-  ): Promise<AdminAnswer<readonly T[]>> {
-    const found: T[] = [];
-    let page: string | undefined;
-    for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-      const answer = await this.#get(topic, path, pageQuery(fields, page));
-      if (!answer.ok) return answer;
-      const entries = checked(this.#call(topic, `GET ${path}`), schema.array(), answer.value.body);
-      if (!entries.ok) return entries;
-      found.push(...entries.value);
-      page = nextPage(answer.value.headers);
-      if (page === undefined) break;
-    }
-    return { ok: true, value: found.toSorted((a, b) => a.id - b.id) };
-  }
-
-  /** Sets or makes something; what is made is said once only, because the first time may have worked. */
-  async change<S extends z.ZodType>(
-    topic: AdminTopic,
-    schema: S,
-    ...request: Change
-  ): Promise<AdminAnswer<z.output<S>>> {
-    const answer = await this.#changed(topic, request);
-    if (!answer.ok) return answer;
-    const made = this.#call(topic, `${request[0]} ${request[1]}`);
-    const { status, body } = answer.value;
-    return status === 200 || status === 201
-      ? checked(made, schema, body)
-      : { ok: false, refusal: describeStatus(made, status) };
-  }
-
-  /** Deletes; what is gone already is as good. */
-  async remove(topic: AdminTopic, path: string): Promise<AdminAnswer<undefined>> {
-    const answer = await this.#changed(topic, ['DELETE', path]);
-    if (!answer.ok) return answer;
-    const { status } = answer.value;
-    return (status >= 200 && status < 300) || status === 404
-      ? { ok: true, value: undefined }
-      : { ok: false, refusal: describeStatus(this.#call(topic, `DELETE ${path}`), status) };
-  }
-
-  async #get(topic: AdminTopic, path: string, query: URLSearchParams) {
-    const made = this.#call(topic, `GET ${path}`);
-    const answer = await this.#attempt(made, () => restCall(path, query, this.#deps));
-    if (!answer.ok || answer.value.status === 200) return answer;
-    return { ok: false, refusal: describeStatus(made, answer.value.status) } as const;
-  }
-
-  async #changed(topic: AdminTopic, [method, path, change]: Change) {
-    const once = () => restOnce(method, path, change, CHANGE_TIMEOUT_MS, this.#deps);
+export function adminCalls(deps: RestCallDeps) {
+  async function repeated<T>(once: () => Promise<AdminAnswer<T>>): Promise<AdminAnswer<T>> {
     for (let tries = 1; ; tries += 1) {
-      const answer = await this.#attempt(this.#call(topic, `${method} ${path}`), once);
-      const isLost = !answer.ok && answer.refusal.code === 'unavailable';
-      if (method === 'POST' || tries === REPEATS_MAX || !isLost) return answer;
-      await this.#deps.clock.sleep(REPEAT_MS * 2 ** tries);
+      const answer = await once();
+      if (answer.ok || answer.refusal.code !== 'unavailable' || tries === REPEATS_MAX) return answer;
+      await deps.clock.sleep(REPEAT_MS * 2 ** tries);
     }
   }
 
-  #call(topic: AdminTopic, call: string): AdminCall {
-    return { topic, call, baseUrl: this.#deps.baseUrl };
-  }
-
-  async #attempt<T>(made: AdminCall, ask: () => Promise<T>): Promise<AdminAnswer<T>> {
+  async function ask<S extends z.ZodType>(
+    topic: AdminTopic,
+    call: string,
+    schema: S,
+    statuses: readonly number[],
+    send: () => Promise<RestAnswer>,
+  ): Promise<AdminAnswer<z.output<S>>> {
+    const { baseUrl, clock } = deps;
+    const made = { topic, call, baseUrl };
     try {
-      return { ok: true, value: await retryWhenLimited(ask, (ms) => this.#deps.clock.sleep(ms), PATIENCE) };
+      const { status, body } = await retryWhenLimited(send, (ms) => clock.sleep(ms), PATIENCE);
+      if (!statuses.includes(status)) return { ok: false, refusal: describeStatus(made, status) };
+      const read = schema.safeParse(body);
+      if (read.success) return { ok: true, value: read.data };
+      const refusal = describeStatus(made, 200);
+      return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${unreadFields(read.error)}` } };
     } catch (error) {
       if (!(error instanceof GitLabError)) throw error;
       return { ok: false, refusal: describeFailure(made, error) };
     }
   }
-}
 
-function checked<S extends z.ZodType>(made: AdminCall, schema: S, body: unknown): AdminAnswer<z.output<S>> {
-  const read = schema.safeParse(body);
-  if (read.success) return { ok: true, value: read.data };
-  const refusal = describeStatus(made, 200);
-  return { ok: false, refusal: { ...refusal, says: `${refusal.says}: ${unreadFields(read.error)}` } };
+  return {
+    read<S extends z.ZodType>(topic: AdminTopic, schema: S, path: string, query = new URLSearchParams()) {
+      return ask(topic, `GET ${path}`, schema, [200], () => restCall(path, query, deps));
+    },
+
+    /** All pages, sorted by id: GitLab orders some lists in no way at all. */
+    async list<T extends { readonly id: number }>(
+      topic: AdminTopic,
+      schema: z.ZodType<T>,
+      path: string,
+      fields: Readonly<Record<string, string>> = {},
+    ): Promise<AdminAnswer<readonly T[]>> {
+      const found: T[] = [];
+      let page: string | undefined;
+      for (let pages = 0; pages < PAGES_MAX; pages += 1) {
+        const entries = await ask(topic, `GET ${path}`, schema.array(), [200], async () => {
+          const answer = await restCall(path, pageQuery(fields, page), deps);
+          page = nextPage(answer.headers);
+          return answer;
+        });
+        if (!entries.ok) return entries;
+        found.push(...entries.value);
+        if (page === undefined) break;
+      }
+      return { ok: true, value: found.toSorted((a, b) => a.id - b.id) };
+    },
+
+    /** Sets or makes something; what is made is said once only, because the first time may have worked. */
+    change<S extends z.ZodType>(
+      topic: AdminTopic,
+      schema: S,
+      method: 'POST' | 'PUT',
+      path: string,
+      change?: object,
+    ): Promise<AdminAnswer<z.output<S>>> {
+      const once = () =>
+        ask(topic, `${method} ${path}`, schema, [200, 201], () =>
+          restOnce(method, path, change, CHANGE_TIMEOUT_MS, deps),
+        );
+      return method === 'POST' ? once() : repeated(once);
+    },
+
+    /** Deletes; what is gone already is as good. */
+    remove(topic: AdminTopic, path: string): Promise<AdminAnswer<undefined>> {
+      return repeated(() =>
+        ask(topic, `DELETE ${path}`, GONE, [200, 202, 204, 404], () =>
+          restOnce('DELETE', path, undefined, CHANGE_TIMEOUT_MS, deps),
+        ),
+      );
+    },
+  };
 }

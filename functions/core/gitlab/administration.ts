@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AdminAnswer, AdminCalls } from './admin-calls.ts';
+import { type AdminAnswer, adminCalls } from './admin-calls.ts';
 import { HOOK_EVENTS, type HookSetting } from './group-hooks.ts';
 import { checkBaseUrl, GRAPHQL, type RestCallDeps } from './rest-call.ts';
 
@@ -141,7 +141,7 @@ const MESSAGE_QUERY =
 /** As an administrator's token sees it. No call throws for what GitLab answers. @throws {Error} if `baseUrl` is no plain address */
 export function createGitLabAdministration(deps: RestCallDeps) {
   checkBaseUrl(deps.baseUrl);
-  const calls = new AdminCalls(deps);
+  const calls = adminCalls(deps);
   const controller = (id: number): string => `/runner_controllers/${id}`;
   const pipelines = (projectId: number): string => `/projects/${projectId}/pipelines`;
   const hooks = (groupId: number): string => `/groups/${groupId}/hooks`;

@@ -158,7 +158,7 @@ const PART_BYTES_MAX = 350 * 1024;
 /** 35 MB compressed are more limits than there are groups. */
 const PARTS_MAX = 100;
 const BYTES = 'b';
-export const PARTS_ATTRIBUTE = 'n';
+const PARTS_ATTRIBUTE = 'n';
 
 export function chunkPartsOf(name: string, bytes: Uint8Array): readonly Item[] {
   const parts = Math.max(1, Math.ceil(bytes.length / PART_BYTES_MAX));

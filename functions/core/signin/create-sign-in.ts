@@ -10,8 +10,8 @@ import { deviceSignIn, type GitLabSignInDeps, gitlabSignIn } from './gitlab-sign
 import { jobTokenReader } from './job-tokens.ts';
 import { type RoleSource, type SignInEnv, SignInError } from './model.ts';
 import {
+  cookieKind,
   idCookie,
-  plainPage,
   type RateLimit,
   type RenderNotice,
   rateLimit,
@@ -37,9 +37,7 @@ const SEALED = /^[\w.-]{1,4000}$/;
  * secret: with the verifier in it, a lost cookie would be worth a lost code.
  */
 function pendingSignIns(clientSecret: () => Promise<string>, clock: { nowMs(): number }, secure: boolean) {
-  const prefix = `${secure ? '__Host-' : ''}tollgate-signin-`;
-  // Lax, not Strict: the way back from GitLab starts on another site.
-  const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
+  const { full: prefix, options } = cookieKind('tollgate-signin-', secure);
   const key = async (): Promise<Uint8Array> =>
     new Uint8Array(hkdfSync('sha256', await clientSecret(), '', 'tollgate pending sign-in', 32));
   const cookieName = (state: string): string => `${prefix}${hashSecret(state).slice(0, 16)}`;
@@ -81,7 +79,7 @@ export interface SignInOptions extends GitLabSignInDeps {
   /** The caller's address, e.g. Lambda's `sourceIp`; never from a header of the caller. */
   readonly addressOf: (c: Context) => string;
   readonly log: Log;
-  readonly render?: RenderNotice;
+  readonly render: RenderNotice;
   readonly signInLimit?: RateLimit;
   readonly sessionLimit?: RateLimit;
 }
@@ -94,7 +92,7 @@ const JOBS_PER_MINUTE = 60;
 
 /** Nothing is stored before the sign-in ends; then the browser has a session cookie of 256 random bits, and the table its hash. */
 export function createSignIn(options: SignInOptions) {
-  const { clock, random, sessions: store, log, render = plainPage } = options;
+  const { clock, random, sessions: store, log } = options;
   const { origin, secure } = ownAddress(options.redirectUrl);
   const gitlab = gitlabSignIn(options);
   const sessions = createSessions(store, options.roles, clock, random);
@@ -104,7 +102,7 @@ export function createSignIn(options: SignInOptions) {
   const readJob = jobTokenReader({ issuer: options.issuer, audience: origin, fetch: options.fetch, clock });
   const sessionCookie = idCookie('tollgate-session', secure);
   const pendings = pendingSignIns(options.clientSecret, clock, secure);
-  const refuse = refusals(render);
+  const refuse = refusals(options.render);
   const guard = requireUser({
     ...{ sessions, sessionCookie, sessionLimit, readJob, origin, refuse, log },
     jobLimit: perMinute(JOBS_PER_MINUTE),

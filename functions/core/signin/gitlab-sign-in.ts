@@ -185,7 +185,6 @@ export function deviceSignIn(deps: Pick<GitLabSignInDeps, 'issuer' | 'clientId' 
   };
 }
 
-/** The library's errors can quote what GitLab sent; only what a person can act on is taken over. */
 function refuse(error: unknown): never {
   const code = error instanceof ResponseBodyError ? error.error : undefined;
   const again = 'Run tollgate login again.';

@@ -51,10 +51,7 @@ function gitlabKeys({ issuer, fetch: send, clock }: JobTokensDeps) {
 
 export type JobTokenReader = (token: string) => Promise<User>;
 
-/**
- * The job as a user that sees its own project, by the project in which it runs.
- * @see https://docs.gitlab.com/ci/secrets/id_token_authentication/
- */
+/** @see https://docs.gitlab.com/ci/secrets/id_token_authentication/ */
 export function jobTokenReader(deps: JobTokensDeps): JobTokenReader {
   const { issuer, audience, clock } = deps;
   const keys = gitlabKeys(deps);

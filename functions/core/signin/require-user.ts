@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { html } from 'hono/html';
 import { NONCE, type SecureHeadersVariables, secureHeaders } from 'hono/secure-headers';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Log } from '../environment/environment.ts';
@@ -92,15 +91,6 @@ export type RenderNotice = (notice: SignInNotice) => string | Promise<string>;
 const wantsPage = (c: Context): boolean =>
   !c.req.path.startsWith('/api/') && (c.req.header('accept') ?? '').includes('text/html');
 
-export const plainPage: RenderNotice = async ({ title, sentence, remedy, link }) =>
-  String(
-    await html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Tollgate</title></head>
-<body><main><h1>${title}</h1><p>${sentence}</p><p>${remedy}</p>${link && html`<p><a href="${link.href}">${link.text}</a></p>`}</main></body>
-</html>`,
-  );
-
 const SIGN_IN = { href: '/signin', text: 'Sign in with GitLab' } as const;
 const HOME = { href: '/', text: 'To the overview' } as const;
 
@@ -165,10 +155,14 @@ const readJobToken = (c: Context): string | undefined =>
   /^Bearer ([\w-]+\.[\w-]+\.[\w-]*)$/.exec(c.req.header('authorization') ?? '')?.[1];
 
 /** @param secure - `__Host-`: https only, this host only. False for a console on the own machine, which has no certificate. */
-export function idCookie(name: string, secure: boolean) {
-  const full = secure ? `__Host-${name}` : name;
+export const cookieKind = (name: string, secure: boolean) => ({
+  full: secure ? `__Host-${name}` : name,
   // Lax, not Strict: the way back from GitLab starts on another site.
-  const options = { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const;
+  options: { path: '/', httpOnly: true, secure, sameSite: 'Lax' } as const,
+});
+
+export function idCookie(name: string, secure: boolean) {
+  const { full, options } = cookieKind(name, secure);
   return {
     read(c: Context): string | undefined {
       const id = getCookie(c, full);

@@ -1,7 +1,9 @@
 /** The console over HTTP, with a GitLab beside it that gives jobs their tokens. */
+
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createConsoleApp } from '../../../functions/console/app.ts';
+import { renderNotice } from '../../../functions/console/pages/problem-page.tsx';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createSignIn } from '../../../functions/core/signin/create-sign-in.ts';
 import { serveOnLoopback } from '../../../scripts/local/loopback.ts';
@@ -32,6 +34,7 @@ export async function serveConsole({
     ...{ fetch, clock, log: silentLog, random: randomBytes },
     sessions: memorySessionStore(),
     roles: { read: async () => undefined },
+    render: renderNotice,
     addressOf: () => 'somewhere',
   });
   app = createConsoleApp({

@@ -1,9 +1,11 @@
 /** The whole console behind its real sign-in, with a session for every person of {@link USERS}. */
+
 import { randomBytes } from 'node:crypto';
 import { createConsoleApp } from '../../../functions/console/app.ts';
 import { createAssets } from '../../../functions/console/pages/assets.ts';
 import { createPages } from '../../../functions/console/pages/create-pages.ts';
 import type { PagesDeps } from '../../../functions/console/pages/page.ts';
+import { renderNotice } from '../../../functions/console/pages/problem-page.tsx';
 import { silentLog } from '../../../functions/core/environment/environment.ts';
 import { createUploads } from '../../../functions/core/limits/limit-table.ts';
 import { createSignIn, type SignInOptions } from '../../../functions/core/signin/create-sign-in.ts';
@@ -47,6 +49,7 @@ export async function signedInConsole(
     ...{ issuer: 'https://gitlab.example.com', clientId: 'tollgate', clientSecret: async () => 'secret' },
     ...{ fetch: () => Promise.reject(new Error('GitLab is away')), redirectUrl: `${here}/signin/callback` },
     ...{ sessions, roles, clock, random: randomBytes, log },
+    render: renderNotice,
     ...{ addressOf: () => 'somewhere', sessionLimit: { take: () => undefined } },
     ...more,
   });

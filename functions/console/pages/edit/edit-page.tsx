@@ -1,22 +1,12 @@
 import { writtenDay } from '../../../../policies/text/edge-text.ts';
 import { withoutAbsent } from '../../../../policies/without-absent.ts';
-import { actingUser } from '../../../answers/reading/context.ts';
 import type { ChangeRow, LimitEdit } from '../../../core/limits/edit-model.ts';
 import type { User } from '../../../core/signin/model.ts';
 import { ConsolePage } from '../frame.tsx';
-import {
-  formatOf,
-  type PageContext,
-  type PageRoutes,
-  type PagesDeps,
-  query,
-  readValues,
-  send,
-} from '../page.ts';
-import { countJobs } from '../parts/backtest-part.tsx';
-import { ReviewPage, type ReviewParts } from '../parts/preview-part.tsx';
+import { type PageContext, type PageRoutes, type PagesDeps, query, readValues, send } from '../page.ts';
+import { reviewEdits } from '../parts/preview-part.tsx';
 import * as ui from '../parts/ui.ts';
-import { respondToEdit, type Stale, sendUnknown } from '../problem-page.tsx';
+import { type Stale, sendUnknown } from '../problem-page.tsx';
 import {
   byField,
   type EditForm,
@@ -38,74 +28,53 @@ export const editRoutes: PageRoutes = (app, deps) => {
     const { kind, form, context, base = '' } = opened;
     const isNew = kind === 'set' && context.limit === undefined;
     const values = { ...named, ...(!isNew && asHiddenFields(form)), base, ...form.values };
-    return send(c, editPage({ kind, form, values }, formatOf(c, deps)));
+    return send(c, editPage({ kind, form, values }));
   });
 
   app.post('/edit', async (c) => {
     const values = await readValues(c);
     const opened = await openForm(deps, values.kind, values, c.var.user);
     if (opened === undefined) return sendUnknown(c);
-    const format = formatOf(c, deps);
     const { kind, form } = opened;
     const shown = { kind, form, values };
-    if (values.step === 'change') return send(c, editPage(shown, format));
+    if (values.step === 'change') return send(c, editPage(shown));
     const read = readEdit(kind, form, values, wasOf(values), deps.policy.currency);
-    if (!read.ok) return send(c, editPage({ ...shown, problems: read.problems }, format), 422);
+    if (!read.ok) return send(c, editPage({ ...shown, problems: read.problems }), 422);
     return previewOrApply(c, deps, shown, read.edit, read.why);
   });
 };
 
-/** Previews also need rights, because hidden subjects cannot be edited. */
-async function previewOrApply(
+function previewOrApply(
   c: PageContext,
   deps: PagesDeps,
   shown: EditFormView,
   edit: LimitEdit,
   why: string,
 ): Promise<Response> {
-  const { user } = c.var;
   const { form, values } = shown;
-  const format = formatOf(c, deps);
   const back = backOf(values);
-  const base = values.base || undefined;
-  const preview = await deps.read.preview([edit], base, user);
-  if (preview.outcome === 'unknown_subject') return sendUnknown(c);
-  const again = (problems: Parameters<typeof byField>[0]): Promise<Response> =>
-    send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }, format), 422);
-  if (preview.outcome === 'invalid') return again(preview.problems);
-  const show = (more: Pick<ReviewParts, 'exact' | 'unconfirmed'>, status: 200 | 409 = 200) =>
-    send(
-      c,
-      <ReviewPage
-        {...{ title: `Preview: ${form.title}`, at: '/', heading: form.title, preview, format, ...more }}
-        about="Not saved yet. Check the effect, then save."
-        action="/edit"
-        fields={[
-          ui.hiddenFields(withoutStep(values)),
-          <p>
-            <span class="soft">Reason:</span> {why}
-          </p>,
-        ]}
-        save="Save changes"
-        links={[
-          <button name="step" value="change" formnovalidate>
-            Edit again
-          </button>,
-          ui.button(back, 'Cancel'),
-        ]}
-      />,
-      status,
-    );
-  // An old set is never published again, so the edit is refused with both versions.
-  if (!preview.stale && values.step !== 'apply')
-    return show({ exact: await countJobs(deps, [edit], base, values, user) });
-  const confirmed = values.confirmed === 'yes';
-  const by = { ...actingUser(user), why, source: 'page', base, confirmed };
-  return respondToEdit(c, deps, await deps.limitEdits.apply([edit], by), {
-    back,
-    invalid: again,
-    stale: (stale) => send(c, stalePage(stale, { values, back }, format), 409),
-    unconfirmed: () => show({ unconfirmed: true }, 409),
+  return reviewEdits(c, deps, {
+    ...{ edits: [edit], base: values.base || undefined, values, author: { why, source: 'page' }, back },
+    isSaved: values.step === 'apply',
+    invalid: (problems) => send(c, editPage({ ...shown, ...byField(problems, fieldsOf(form)) }), 422),
+    stale: (stale) => send(c, stalePage(stale, { values, back }), 409),
+    page: () => ({
+      ...{ title: `Preview: ${form.title}`, at: '/', heading: form.title, action: '/edit' },
+      about: 'Not saved yet. Check the effect, then save.',
+      fields: [
+        ui.hiddenFields(withoutStep(values)),
+        <p>
+          <span class="soft">Reason:</span> {why}
+        </p>,
+      ],
+      save: 'Save changes',
+      links: [
+        <button name="step" value="change" formnovalidate>
+          Edit again
+        </button>,
+        ui.button(back, 'Cancel'),
+      ],
+    }),
   });
 }
 
@@ -158,18 +127,18 @@ interface EditFormView {
   readonly others?: readonly string[];
 }
 
-function editPage(shown: EditFormView, format: ui.PageFormat): ui.Markup {
+function editPage(shown: EditFormView): ui.Markup {
   const { kind, form, values, problems = ui.NO_PROBLEMS, others = [] } = shown;
   const { title, edited, fields, more = [] } = form;
   const names = new Set(fieldsOf(form).map(({ name }) => name));
   const along = Object.entries(values).filter(([name]) => !names.has(name));
   const { subject, limit } = values;
   return (
-    <ConsolePage title={title} at="/" user={format.user}>
+    <ConsolePage title={title} at="/">
       {ui.problemList(problems, others, fieldsOf(form))}
-      <ui.PostForm user={format.user} class="card" action="/edit">
+      <ui.PostForm class="card" action="/edit">
         {ui.hiddenFields({ ...Object.fromEntries(along), kind, step: 'preview' })}
-        {edited !== undefined && <p>{ui.leftOfText(edited, format)}.</p>}
+        {edited !== undefined && <p>{ui.leftOfText(edited)}.</p>}
         {fields.map((each) => ui.field(each, values, problems))}
         {more.length > 0 && (
           <details class="field" open={more.some(({ name }) => problems.has(name))}>
@@ -202,19 +171,19 @@ interface Again {
   readonly hint?: string;
 }
 
-export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: ui.PageFormat): ui.Markup => {
-  const { user, nowMs } = format;
+export const stalePage = ({ live, mine, theirs }: Stale, again: Again): ui.Markup => {
+  const { user } = ui.format();
   // The last edit may concern a hidden group.
   const seesAll = user.roles.admin || user.roles.finance;
   const values = again.values && { ...withoutStep(again.values), base: live?.pointer.set ?? '' };
   const card = (id: string, title: string, rows: readonly ChangeRow[] | undefined): ui.Markup => (
     <ui.Card id={id} title={title}>
-      {rows ? ui.changeTable(rows, 'Differences', format) : <p>The version you started from has expired.</p>}
+      {rows ? ui.changeTable(rows, 'Differences') : <p>The version you started from has expired.</p>}
     </ui.Card>
   );
   const saved = live && (
     <>
-      Edit {live.pointer.edit} was saved {ui.distance(live.change.atMs, nowMs)}
+      Edit {live.pointer.edit} was saved {ui.distance(live.change.atMs)}
       {seesAll && ` by ${live.change.actor}: “${live.change.why}”`}.
     </>
   );
@@ -222,7 +191,6 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: u
     <ConsolePage
       title="Limits changed"
       at={values === undefined ? '/import' : '/'}
-      user={user}
       heading="Limits changed by another user"
       about={<>Your changes were not saved. {saved}</>}
     >
@@ -230,7 +198,7 @@ export const stalePage = ({ live, mine, theirs }: Stale, again: Again, format: u
         {card('mine', 'Your changes, not saved', mine)}
         {card('theirs', 'Changes saved since', theirs)}
       </div>
-      <ui.PostForm user={user} class="card" action="/edit">
+      <ui.PostForm class="card" action="/edit">
         {values !== undefined && ui.hiddenFields(values)}
         {again.hint !== undefined && <p>{again.hint}</p>}
         <div class="actions">

@@ -148,7 +148,6 @@ function changedLimit(limit: LimitRow, { view }: EditFormContext, path: string):
   };
 }
 
-/** @param zone - the calendar its days are meant on */
 export function grantFormFields(limits: readonly LimitRow[], zone: string): readonly ui.Field[] {
   const limited = limits.filter(({ amount }) => amount !== 'unlimited');
   // A grant's days are its limit's: one zone where all limits agree.

@@ -7,20 +7,14 @@ import { amountText, bareAmountText } from '../../../../policies/unit-texts.ts';
 import { percentOf } from '../../../answers/status/limit-row.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import { alertsText, lastAlertOf, limitWords, refusingText } from '../../../answers/status/texts.ts';
-import { address, type Column, hidden, type Markup, type Reader, soft } from './layout.tsx';
+import { format } from './format.ts';
+import { address, type Columns, hidden, type Markup, soft } from './layout.tsx';
 
-export interface PageFormat {
-  readonly user: Reader;
-  readonly currency: string;
-  /** IANA zone of instants that belong to no limit. */
+interface Zone {
   readonly zone: string;
-  readonly nowMs: number;
 }
 
-type Zone = Pick<PageFormat, 'zone'>;
-
-export const pageAmount = (whole: number, unit: Unit, { currency }: Pick<PageFormat, 'currency'>): string =>
-  amountText(whole, unit, currency);
+export const pageAmount = (whole: number, unit: Unit): string => amountText(whole, unit, format().currency);
 
 export { bareAmountText as bare };
 
@@ -30,17 +24,19 @@ const time = (atMs: number, text: string, title?: string): Markup => (
   </time>
 );
 
-export const instant = (atMs: number, { zone }: Zone): Markup => time(atMs, instantText(atMs, zone));
+export const instant = (atMs: number, { zone }: Zone = format()): Markup =>
+  time(atMs, instantText(atMs, zone));
 
 /** The first instant of a validity, or the first one after it: `the end of 31 Dec 2026 Europe/Berlin`. */
 export const edge = (atMs: number, which: Edge, { zone }: Zone): Markup =>
   time(atMs, edgeText(atMs, which, zone));
 
 /** Without the zone, where the page names it. */
-export const shortInstant = (atMs: number, { zone }: Zone): Markup =>
+export const shortInstant = (atMs: number, { zone }: Zone = format()): Markup =>
   time(atMs, instantText(atMs, zone).replace(` ${zone}`, ''), zone);
 
-export function distance(atMs: number, nowMs: number): string {
+export function distance(atMs: number): string {
+  const { nowMs } = format();
   if (atMs >= nowMs) return relativeText(nowMs, atMs);
   const text = relativeText(atMs, nowMs);
   return text === 'now' ? 'just now' : `${text.replace(/^in /, '')} ago`;
@@ -66,12 +62,11 @@ export const percent = (part: number, whole: number): string => `${percentOf(par
 
 export { alertsText, lastAlertOf, limitWords };
 
-/** Names a limit, or a cap with what it counts for. */
 export const limitLabel = (limit: Pick<LimitRow, 'kind' | 'per' | 'each'>): string =>
   limit.each === undefined ? limitWords(limit) : `${limitWords(limit)} of ${capWords(limit.each)}`;
 
-export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>, format: PageFormat): string =>
-  limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit, format);
+export const limitAmountWords = (limit: Pick<LimitRow, 'amount' | 'unit'>): string =>
+  limit.amount === 'unlimited' ? 'unlimited' : pageAmount(limit.amount, limit.unit);
 
 export const NOT_COUNTED = 'not counted';
 
@@ -82,13 +77,13 @@ export const OUTAGE_TEXTS = {
 } as const;
 
 /** Negative amounts in words, because a minus is easily missed. */
-export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>, format: PageFormat): string {
+export function leftText({ left, unit }: Pick<LimitRow, 'left' | 'unit'>): string {
   if (left === undefined) return '–';
-  return left < 0 ? `${pageAmount(-left, unit, format)} over` : pageAmount(left, unit, format);
+  return left < 0 ? `${pageAmount(-left, unit)} over` : pageAmount(left, unit);
 }
 
-export const leftOfText = (limit: LimitRow, format: PageFormat): string =>
-  `${leftText(limit, format)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit, format)}`;
+export const leftOfText = (limit: LimitRow): string =>
+  `${leftText(limit)}${(limit.left ?? 0) < 0 ? '' : ' left'} of ${limitAmountWords(limit)}`;
 
 const isNotEnforced = ({ rolledOutAs, mode }: Pick<LimitRow, 'rolledOutAs' | 'mode'>): boolean =>
   (rolledOutAs ?? mode) !== 'enforce';
@@ -181,44 +176,47 @@ interface LimitColumns<Row> {
   readonly mayEdit: boolean;
 }
 
-export function limitColumns<Row>(
-  { limitOf, without = () => ({}), mayEdit }: LimitColumns<Row>,
-  format: PageFormat,
-): readonly Column<Row>[] {
-  const column = (head: string, style: string, text: (limit: LimitRow) => Markup | string): Column<Row> => ({
-    ...{ head, style },
-    cell: (row) => {
+type LimitCell = readonly [
+  style: string,
+  text: (limit: LimitRow) => Markup | string,
+  tone?: (limit: LimitRow | undefined) => string,
+];
+
+export function limitColumns<Row>({ limitOf, without, mayEdit }: LimitColumns<Row>): Columns<Row> {
+  const cells: Readonly<Record<string, LimitCell>> = {
+    Use: ['bar-cell', (limit) => (limit.inForce ? limitBar(limit) : '')],
+    Spent: [
+      'n wide',
+      ({ settled, unit }) => (settled === undefined ? NOT_COUNTED : bareAmountText(settled, unit)),
+    ],
+    Held: [
+      'n wide',
+      ({ settled, held = 0, unit }) => (settled === undefined ? '–' : bareAmountText(held, unit)),
+    ],
+    Limit: [
+      'n',
+      (limit) => (mayEdit && limit.byDefault !== true ? editLink(limit) : limitAmountWords(limit)),
+    ],
+    Left: ['n', leftText, leftClass],
+    'Runs out': ['ro', runsOut],
+  };
+  const columns = Object.entries(cells).map(([head, [style, text, tone]]) => {
+    const cell = (row: Row): Markup | string => {
       const limit = limitOf(row);
-      return limit === undefined ? (without(row)[head] ?? '–') : text(limit);
-    },
+      return limit === undefined ? (without?.(row)[head] ?? '–') : text(limit);
+    };
+    return [head, { style, cell, tone: (row: Row) => tone?.(limitOf(row)) ?? '' }] as const;
   });
-  return [
-    column('Use', 'bar-cell', (limit) => (limit.inForce ? limitBar(limit) : '')),
-    column('Spent', 'n wide', ({ settled, unit }) =>
-      settled === undefined ? NOT_COUNTED : bareAmountText(settled, unit),
-    ),
-    column('Held', 'n wide', ({ settled, held = 0, unit }) =>
-      settled === undefined ? '–' : bareAmountText(held, unit),
-    ),
-    column('Limit', 'n', (limit) => {
-      const amount = limitAmountWords(limit, format);
-      if (!mayEdit || limit.byDefault === true) return amount;
-      return (
-        <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
-          {amount}
-          {hidden(`, change it: ${limit.id}`)}
-        </a>
-      );
-    }),
-    {
-      ...column('Left', 'n', (limit) => leftText(limit, format)),
-      tone: (row) => leftClass(limitOf(row)),
-    },
-    column('Runs out', 'ro', (limit) => runsOut(limit, format.nowMs)),
-  ];
+  return Object.fromEntries(columns);
 }
 
-/** Empty for a limit without a counter or an amount. */
+const editLink = (limit: LimitRow): Markup => (
+  <a href={address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
+    {limitAmountWords(limit)}
+    {hidden(`, change it: ${limit.id}`)}
+  </a>
+);
+
 export const limitBar = ({ settled, held = 0, amount, forecast }: LimitRow): Markup | '' =>
   settled === undefined || amount === 'unlimited' ? (
     ''
@@ -226,9 +224,9 @@ export const limitBar = ({ settled, held = 0, amount, forecast }: LimitRow): Mar
     <Bar spent={settled} held={held} limit={amount} forecast={forecast?.atEndAmount} />
   );
 
-export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
+export function runsOut(limit: LimitRow): Markup | string {
   const { forecast, amount, per } = limit;
-  const refusing = refusingText(limit, nowMs);
+  const refusing = refusingText(limit, format().nowMs);
   if (refusing !== undefined) return <strong class="bad-text">{refusing}</strong>;
   if (amount === 'unlimited') return <span class="soft">never</span>;
   // Amounts that return with the next job have no run-out day.
@@ -240,8 +238,7 @@ export function runsOut(limit: LimitRow, nowMs: number): Markup | string {
   if (forecast.atMs === undefined) return 'runs out';
   return (
     <>
-      <span class="warn-text">{distance(forecast.atMs, nowMs)}</span>{' '}
-      {soft(shortInstant(forecast.atMs, limit))}
+      <span class="warn-text">{distance(forecast.atMs)}</span> {soft(shortInstant(forecast.atMs, limit))}
     </>
   );
 }

@@ -1,15 +1,10 @@
 import type { Child, PropsWithChildren } from 'hono/jsx';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { placeOfSubject } from '../../../../policies/limits/cap.ts';
-import type { User } from '../../../core/signin/model.ts';
+import { format } from './format.ts';
 
 /** Output of JSX: everything is escaped except `raw`. */
 export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
-
-export interface Reader extends User {
-  /** Requests that wait for them to decide; absent: not known, or they decide none. */
-  readonly waiting?: number;
-}
 
 export const hidden = (text: string): Markup => <span class="hidden">{text}</span>;
 export const soft = (...parts: Child[]): Markup => <small class="soft">{parts}</small>;
@@ -91,28 +86,35 @@ export const Facts = ({ of, style = 'facts' }: With<{ of: readonly Fact[]; style
   </dl>
 );
 
+type Cell<Row> = (row: Row) => Child;
+
 export interface Column<Row> {
-  readonly head: string;
-  readonly cell: (row: Row) => Child;
+  readonly cell: Cell<Row>;
   /** `n` is a number, `wide` is left out on narrow pages, `full` takes a line of its own there. */
   readonly style?: string;
   readonly tone?: (row: Row) => string;
 }
+
+/** By heading. */
+export type Columns<Row> = Readonly<Record<string, Cell<Row> | Column<Row>>>;
 
 /** The heading of a column of links, which is read out only. */
 export const DO = 'Do';
 
 interface TableParts<Row> {
   readonly label: string;
-  readonly columns: readonly (Column<Row> | false)[];
+  readonly columns: Columns<Row>;
   readonly rows: readonly Row[];
   readonly foot?: readonly (Readonly<Record<string, Child>> | false)[] | undefined;
 }
 
 /** The first column names the row. Scrolls where it is too wide; on a narrow page a row is a small list. */
-export function Table<Row>({ label, columns: listed, rows, foot = [] }: TableParts<Row>): Markup {
-  const columns = listed.filter((column) => column !== false);
-  const cell = ({ head, style }: Column<Row>, index: number, content: Child, tone = ''): Markup => {
+export function Table<Row>({ label, columns: byHead, rows, foot = [] }: TableParts<Row>): Markup {
+  const columns = Object.entries(byHead).map(([head, column]) => ({
+    ...{ head, ...(typeof column === 'function' ? { cell: column } : column) },
+  }));
+  type Listed = Column<Row> & { readonly head: string };
+  const cell = ({ head, style }: Listed, index: number, content: Child, tone = ''): Markup => {
     if (index === 0)
       return (
         <th scope="row" class="path">
@@ -163,7 +165,6 @@ export function Table<Row>({ label, columns: listed, rows, foot = [] }: TablePar
 }
 
 type PostFormParts = With<{
-  user: User;
   action: string;
   id?: string;
   class?: string;
@@ -171,9 +172,9 @@ type PostFormParts = With<{
 }>;
 
 /** A form that changes data: it carries the CSRF token. */
-export const PostForm = ({ user, children, ...attributes }: PostFormParts): Markup => (
+export const PostForm = ({ children, ...attributes }: PostFormParts): Markup => (
   <form method="post" {...attributes}>
-    <input type="hidden" name="csrf" value={user.csrfToken} />
+    <input type="hidden" name="csrf" value={format().user.csrfToken} />
     {children}
   </form>
 );
@@ -212,7 +213,6 @@ export function subjectHref(of: string): string | undefined {
   return folder === undefined ? undefined : `/${folder}/${encodeURIComponent(subject.slice(slash + 1))}`;
 }
 
-/** @param folder - as the route takes it */
 export const subjectOfPath = (folder: string, name: string): string =>
   `${Object.keys(KIND_PATHS).find((kind) => KIND_PATHS[kind] === folder)}/${name}`;
 

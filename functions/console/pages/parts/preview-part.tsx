@@ -1,21 +1,31 @@
 import type { Child } from 'hono/jsx';
 import type { BacktestAnswer, EditEffect, PreviewAnswer } from '../../../answers/limits/models.ts';
+import { actingUser } from '../../../answers/reading/context.ts';
 import { poolText } from '../../../answers/status/texts.ts';
-import type { Oversubscription } from '../../../core/limits/edit-model.ts';
+import type { LimitEdit, Oversubscription } from '../../../core/limits/edit-model.ts';
+import type { EditAuthor } from '../../../core/limits/edit-outcomes.ts';
 import { ConsolePage, type Frame } from '../frame.tsx';
-import { backtestPart, SAVE_FORM } from './backtest-part.tsx';
+import { type PageContext, type PagesDeps, send } from '../page.ts';
+import { type EditAnswers, respondToEdit, sendUnknown } from '../problem-page.tsx';
+import { backtestPart, countJobs, SAVE_FORM } from './backtest-part.tsx';
 import * as ui from './ui.ts';
 
-export type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
+type ValidPreview = Extract<PreviewAnswer, { outcome: 'valid' }>;
 
 const LINES_SHOWN = 10;
 
-export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
-  readonly preview: ValidPreview;
-  readonly format: ui.PageFormat;
-  readonly exact?: BacktestAnswer | undefined;
-  /** The edit was refused because it must be confirmed. */
-  readonly unconfirmed?: boolean;
+interface Review extends Omit<EditAnswers, 'unconfirmed'> {
+  readonly edits: readonly LimitEdit[];
+  readonly base: string | undefined;
+  readonly values: ui.Values;
+  readonly author: Pick<EditAuthor, 'why' | 'source'>;
+  /** Saves the edit; otherwise only its effect is shown. */
+  readonly isSaved: boolean;
+  readonly unknown?: () => Promise<Response>;
+  readonly page: (preview: ValidPreview) => ReviewParts;
+}
+
+interface ReviewParts extends Omit<Frame, 'actions'> {
   readonly notes?: Child;
   readonly action: string;
   readonly fields: Child;
@@ -23,22 +33,44 @@ export interface ReviewParts extends Omit<Frame, 'user' | 'actions'> {
   readonly links: Child;
 }
 
-/** Shows the effect of an edit, and the form that saves it. */
-export const ReviewPage = (parts: ReviewParts): ui.Markup => {
-  const { preview, format, exact, unconfirmed, notes, action, fields, save, links, ...frame } = parts;
+/** Shows the effect of edits and the form that saves them, or saves them. Hidden subjects cannot be edited. */
+export async function reviewEdits(c: PageContext, deps: PagesDeps, review: Review): Promise<Response> {
+  const { edits, base, values, author, isSaved, unknown = () => sendUnknown(c), page } = review;
+  const { user } = c.var;
+  const preview = await deps.read.preview(edits, base, user);
+  if (preview.outcome === 'unknown_subject') return unknown();
+  if (preview.outcome === 'invalid') return review.invalid(preview.problems);
+  // An old set is never published again, so the edit is refused with both versions.
+  if (!isSaved && !preview.stale) {
+    const exact = await countJobs(deps, edits, base, values, user);
+    return send(c, reviewPage(page(preview), preview, exact));
+  }
+  const by = { ...actingUser(user), ...author, base, confirmed: values.confirmed === 'yes' };
+  return respondToEdit(c, deps, await deps.limitEdits.apply(edits, by), {
+    ...review,
+    unconfirmed: () => {
+      const parts = page(preview);
+      return send(c, reviewPage({ ...parts, notes: [UNCONFIRMED, parts.notes] }, preview), 409);
+    },
+  });
+}
+
+const UNCONFIRMED = (
+  <ui.Note tone="bad" role="alert">
+    <strong>Not saved:</strong> this change needs a confirmation. Tick “I confirm these changes” below, then
+    save again.
+  </ui.Note>
+);
+
+function reviewPage(parts: ReviewParts, preview: ValidPreview, exact?: BacktestAnswer): ui.Markup {
+  const { notes, action, fields, save, links, ...frame } = parts;
   return (
-    <ConsolePage {...frame} user={format.user}>
-      {unconfirmed && (
-        <ui.Note tone="bad" role="alert">
-          <strong>Not saved:</strong> this change needs a confirmation. Tick “I confirm these changes” below,
-          then save again.
-        </ui.Note>
-      )}
+    <ConsolePage {...frame}>
       {notes}
-      {previewPart(preview, format, exact)}
-      <ui.PostForm user={format.user} class="card" id={SAVE_FORM} action={action}>
+      {previewPart(preview, exact)}
+      <ui.PostForm class="card" id={SAVE_FORM} action={action}>
         {fields}
-        {confirmPart(preview, format)}
+        {confirmPart(preview)}
         <div class="actions">
           <button class="main" name="step" value="apply" disabled={preview.rows.length === 0}>
             {preview.needsApproval.length > 0 ? 'File request' : save}
@@ -48,29 +80,21 @@ export const ReviewPage = (parts: ReviewParts): ui.Markup => {
       </ui.PostForm>
     </ConsolePage>
   );
-};
+}
 
-export const previewPart = (
-  preview: ValidPreview,
-  format: ui.PageFormat,
-  exact?: BacktestAnswer,
-): ui.Markup => (
+export const previewPart = (preview: ValidPreview, exact?: BacktestAnswer): ui.Markup => (
   <>
     <ui.Card id="differs" title="Changes" aside={ui.pageCount(preview.rows.length, 'difference')}>
-      {ui.changeTable(preview.rows, 'Changes', format)}
+      {ui.changeTable(preview.rows, 'Changes')}
     </ui.Card>
     {preview.effects.length > 0 && (
       <ui.Card id="effects" title="Effect">
-        <ui.Table label="Effect" columns={effectColumns(format)} rows={preview.effects} />
+        <ui.Table label="Effect" columns={EFFECTS} rows={preview.effects} />
       </ui.Card>
     )}
     {preview.rows.length > 0 && backtestPart(exact)}
     {preview.oversubscription.length > 0 && (
-      <ui.Note
-        tone="warn"
-        lines={preview.oversubscription.map((pool) => poolLine(pool, format))}
-        max={LINES_SHOWN}
-      >
+      <ui.Note tone="warn" lines={preview.oversubscription.map((pool) => poolLine(pool))} max={LINES_SHOWN}>
         <strong>Overlapping budgets.</strong> Allowed: the groups share the rest in order of arrival.
       </ui.Note>
     )}
@@ -83,18 +107,18 @@ export const previewPart = (
   </>
 );
 
-function confirmPart(
-  { needsConfirmation, lockout }: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>,
-  format: ui.PageFormat,
-): ui.Markup | '' {
+function confirmPart({
+  needsConfirmation,
+  lockout,
+}: Pick<ValidPreview, 'needsConfirmation' | 'lockout'>): ui.Markup | '' {
   if (needsConfirmation.length + lockout.length === 0) return '';
   const linesOf = (isMode: boolean): readonly ui.Markup[] =>
     needsConfirmation
       .filter(({ field }) => (field === 'mode') === isMode)
       .map((row) => (
         <>
-          {row.path ?? row.subject} <code>{row.limit}</code>: {ui.fieldText(row.from, row.unit, format)} →{' '}
-          <strong>{ui.fieldText(row.to, row.unit, format)}</strong>
+          {row.path ?? row.subject} <code>{row.limit}</code>: {ui.fieldText(row.from, row.unit)} →{' '}
+          <strong>{ui.fieldText(row.to, row.unit)}</strong>
         </>
       ));
   const reasons: readonly (readonly [string, readonly Child[]])[] = [
@@ -125,27 +149,22 @@ function confirmPart(
 
 export const LOCKOUT = 'Jobs of the platform team would be rejected:';
 
-function effectColumns(format: ui.PageFormat): readonly ui.Column<EditEffect>[] {
-  const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit, format) : '–');
-  const out = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit, format.nowMs) : '–');
-  return [
-    {
-      head: 'Limit',
-      cell: ({ path, limit, before, after }) => {
-        const known = after ?? before;
-        return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
-      },
-    },
-    { head: 'Left now', cell: ({ before }) => left(before) },
-    { head: 'Run-out now', cell: ({ before }) => out(before) },
-    { head: 'Left after', cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
-    { head: 'Run-out after', cell: ({ after }) => out(after) },
-  ];
-}
+const left = (limit: EditEffect['before']): Child => (limit ? ui.leftOfText(limit) : '–');
+const runOut = (limit: EditEffect['before']): Child => (limit ? ui.runsOut(limit) : '–');
+const EFFECTS: ui.Columns<EditEffect> = {
+  Limit: ({ path, limit, before, after }) => {
+    const known = after ?? before;
+    return [path, ' ', ui.soft(known === undefined ? limit : ui.limitWords(known))];
+  },
+  'Left now': ({ before }) => left(before),
+  'Run-out now': ({ before }) => runOut(before),
+  'Left after': { cell: ({ after }) => left(after), tone: ({ after }) => ui.leftClass(after) },
+  'Run-out after': ({ after }) => runOut(after),
+};
 
-const poolLine = (pool: Oversubscription, format: ui.PageFormat): ui.Markup => (
+const poolLine = (pool: Oversubscription): ui.Markup => (
   <>
     {pool.path ?? pool.subject} <code>{pool.limit}</code>:{' '}
-    {poolText(pool, pool.amount, (whole) => ui.pageAmount(whole, pool.unit, format))}
+    {poolText(pool, pool.amount, (whole) => ui.pageAmount(whole, pool.unit))}
   </>
 );

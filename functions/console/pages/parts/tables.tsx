@@ -3,25 +3,26 @@ import { unitRow } from '../../../../policies/unit.ts';
 import type { GroupRow } from '../../../answers/groups/model.ts';
 import type { RequestRow } from '../../../answers/limits/models.ts';
 import type { ChangeRow } from '../../../core/limits/edit-model.ts';
-import { edge, instant, limitColumns, modeTag, type PageFormat, pageAmount, pageCount } from './amounts.tsx';
+import { edge, instant, limitColumns, modeTag, pageAmount, pageCount } from './amounts.tsx';
+import { format } from './format.ts';
 import { hidden, List, type Markup, pathMarkup, soft, subjectHref, subjectLink, Table } from './layout.tsx';
 
 const ROWS_SHOWN = 100;
 
-export function changeTable(rows: readonly ChangeRow[], label: string, format: PageFormat): Markup {
+export function changeTable(rows: readonly ChangeRow[], label: string): Markup {
   if (rows.length === 0) return <p class="soft">No differences.</p>;
   const named = rows.filter(hasName);
   return (
     <>
       <Table
         label={label}
-        columns={[
-          { head: 'Subject', cell: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)) },
-          { head: 'Field', cell: fieldName },
-          { head: 'Before', cell: (row) => valueText(row.from, row, format) },
-          { head: 'After', cell: (row) => valueText(row.to, row, format) },
-          { head: 'Effect', cell: ({ effect }) => EFFECTS[effect] },
-        ]}
+        columns={{
+          Subject: (row) => subjectLink(row.subject, row.path ?? subjectWords(row.subject)),
+          Field: fieldName,
+          Before: (row) => valueText(row.from, row),
+          After: (row) => valueText(row.to, row),
+          Effect: ({ effect }) => EFFECTS[effect],
+        }}
         rows={named.slice(0, ROWS_SHOWN)}
       />
       {named.length > ROWS_SHOWN && (
@@ -36,12 +37,12 @@ const hasName = ({ field }: ChangeRow): boolean => !field.endsWith('by_user');
 
 const LINES_SHOWN = 6;
 
-export function changeLines(rows: readonly ChangeRow[], moreHref: string, format: PageFormat): Markup | '' {
+export function changeLines(rows: readonly ChangeRow[], moreHref: string): Markup | '' {
   const named = rows.filter(hasName);
   const lines: Child[] = named.slice(0, LINES_SHOWN).map((row) => (
     <>
       {row.path ?? subjectWords(row.subject)}: {fieldName(row)}{' '}
-      <span class="from">{valueText(row.from, row, format)}</span> → {valueText(row.to, row, format)}
+      <span class="from">{valueText(row.from, row)}</span> → {valueText(row.to, row)}
     </>
   ));
   if (named.length > LINES_SHOWN)
@@ -75,68 +76,53 @@ const subjectWords = (subject: string): string =>
 /** As limits.yaml has them. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z$/;
 
-function valueText(
-  value: ChangeRow['from'],
-  { unit, field, zone = 'UTC' }: ChangeRow,
-  format: PageFormat,
-): Markup {
+function valueText(value: ChangeRow['from'], { unit, field, zone = 'UTC' }: ChangeRow): Markup {
   if (value === null) return <span class="soft">none</span>;
-  if (typeof value !== 'string' || !INSTANT.test(value)) return <span>{fieldText(value, unit, format)}</span>;
+  if (typeof value !== 'string' || !INSTANT.test(value)) return <span>{fieldText(value, unit)}</span>;
   const atMs = Date.parse(value);
   if (field === 'from') return edge(atMs, 'start', { zone });
-  return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs, format);
+  return field === 'until' ? edge(atMs, 'end', { zone }) : instant(atMs);
 }
 
-export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit'], format: PageFormat): string =>
-  typeof value === 'number' && unit !== undefined
-    ? pageAmount(value, unit, format)
-    : (value ?? 'none').toString();
+export const fieldText = (value: ChangeRow['from'], unit: ChangeRow['unit']): string =>
+  typeof value === 'number' && unit !== undefined ? pageAmount(value, unit) : (value ?? 'none').toString();
 
 export function groupTable(
   rows: readonly GroupRow[],
   label: string,
-  format: PageFormat,
   { tree, mayEdit = false }: { readonly tree?: (groupId: number) => string; readonly mayEdit?: boolean } = {},
 ): Markup {
   return (
     <Table
       label={label}
-      columns={[
-        {
-          head: 'Subject',
-          cell: (row) => (
-            <>
-              {subjectLink(row.subject, subjectHref(row.subject) ? pathMarkup(row.path) : row.path)}{' '}
-              {tags(row)}
-              {tree !== undefined && row.groupId !== undefined && row.children > 0 && (
-                <small>
-                  <a href={tree(row.groupId)}>
-                    {pageCount(row.children, 'group')} below{hidden(` ${row.path}`)}
-                  </a>
-                </small>
-              )}
-            </>
-          ),
-        },
-        ...limitColumns<GroupRow>(
-          {
-            mayEdit,
-            limitOf: ({ budget }) => budget,
-            without: ({ metered }) => ({
-              Use: soft('no budget'),
-              Spent: pageAmount(metered.settledMicros, 'micros', format),
-              Held: pageAmount(metered.heldMicros, 'micros', format),
-            }),
-          },
-          format,
+      columns={{
+        Subject: (row) => (
+          <>
+            {subjectLink(row.subject, subjectHref(row.subject) ? pathMarkup(row.path) : row.path)} {tags(row)}
+            {tree !== undefined && row.groupId !== undefined && row.children > 0 && (
+              <small>
+                <a href={tree(row.groupId)}>
+                  {pageCount(row.children, 'group')} below{hidden(` ${row.path}`)}
+                </a>
+              </small>
+            )}
+          </>
         ),
-      ]}
+        ...limitColumns<GroupRow>({
+          mayEdit,
+          limitOf: ({ budget }) => budget,
+          without: ({ metered }) => ({
+            Use: soft('no budget'),
+            Spent: pageAmount(metered.settledMicros, 'micros'),
+            Held: pageAmount(metered.heldMicros, 'micros'),
+          }),
+        }),
+      }}
       rows={rows}
     />
   );
 }
 
-/** Names the kind of a subject that is not a group. */
 export function kindTag(subject: string): Markup | false {
   const [kind] = subject.split('/', 1);
   return (
@@ -154,15 +140,15 @@ const tags = ({ subject, frozen, budget }: GroupRow): Markup => (
 );
 
 /** `+200 EUR`, or of an edit `money-month: 300.00 EUR → 900.00 EUR`. */
-export function requestedText({ amount, edit, limitNow }: RequestRow, format: PageFormat): string {
+export function requestedText({ amount, edit, limitNow }: RequestRow): string {
   if (edit === undefined) {
     const isMoney = limitNow !== undefined && unitRow(limitNow.unit).inCurrency;
-    return `+${String(amount).replace(/^\+/, '')}${isMoney ? ` ${format.currency}` : ''}`;
+    return `+${String(amount).replace(/^\+/, '')}${isMoney ? ` ${format().currency}` : ''}`;
   }
   const row = edit.rows.find(({ field }) => field === 'amount') ?? edit.rows[0];
   if (row === undefined) return pageCount(edit.count, 'difference');
   const more = edit.count > 1 ? ` and ${edit.count - 1} more` : '';
   const what = row.field === 'amount' ? row.limit : `${row.limit} ${row.field}`;
-  const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit, format));
+  const [from, to] = [row.from, row.to].map((value) => fieldText(value, row.unit));
   return `${what}: ${from} → ${to}${more}`;
 }

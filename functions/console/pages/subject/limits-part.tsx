@@ -3,10 +3,7 @@ import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { LimitRow } from '../../../answers/status/model.ts';
 import * as ui from '../parts/ui.ts';
 
-export function limitsPart(
-  { limits, limitsAbove, caps, may }: SubjectView,
-  format: ui.PageFormat,
-): ui.Markup {
+export function limitsPart({ limits, limitsAbove, caps, may }: SubjectView): ui.Markup {
   const editLink = (limit: LimitRow): Child =>
     (may.tighten || may.loosen) && (
       <a href={ui.address('/edit', { kind: 'set', subject: limit.subject, limit: limit.id })}>
@@ -20,19 +17,16 @@ export function limitsPart(
       ) : (
         <ui.Table
           label="Limits"
-          columns={[
-            {
-              head: 'Kind',
-              cell: (limit) => (
-                <>
-                  {ui.limitLabel(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
-                  {ui.soft(factsText(limit, format))}
-                </>
-              ),
-            },
-            ...ui.limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }, format),
-            { head: ui.DO, cell: editLink },
-          ]}
+          columns={{
+            Kind: (limit) => (
+              <>
+                {ui.limitLabel(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}
+                {ui.soft(factsText(limit))}
+              </>
+            ),
+            ...ui.limitColumns<LimitRow>({ limitOf: (limit) => limit, mayEdit: false }),
+            [ui.DO]: editLink,
+          }}
           rows={limits}
         />
       )}
@@ -40,9 +34,8 @@ export function limitsPart(
       <ui.List
         of={caps.map((limit) => (
           <>
-            {ui.limitLabel(limit)}: {ui.limitAmountWords(limit, format)}{' '}
-            {ui.modeTag(limit.rolledOutAs ?? limit.mode)} {ui.soft(factsText(limit, format))}{' '}
-            {editLink(limit)}
+            {ui.limitLabel(limit)}: {ui.limitAmountWords(limit)} {ui.modeTag(limit.rolledOutAs ?? limit.mode)}{' '}
+            {ui.soft(factsText(limit))} {editLink(limit)}
           </>
         ))}
       />
@@ -50,7 +43,7 @@ export function limitsPart(
       <ui.List
         of={limitsAbove.map(({ label, left, amount, unit, periodLabel, contact }) => (
           <>
-            {label}: {ui.pageAmount(left, unit, format)} left of {ui.pageAmount(amount, unit, format)}
+            {label}: {ui.pageAmount(left, unit)} left of {ui.pageAmount(amount, unit)}
             {periodLabel !== undefined && ` for ${periodLabel}`}
             {contact !== undefined && <>; contact {ui.contactLink(contact)}</>}
           </>
@@ -60,9 +53,9 @@ export function limitsPart(
   );
 }
 
-function factsText(limit: LimitRow, format: ui.PageFormat): ui.Markup[] {
+function factsText(limit: LimitRow): ui.Markup[] {
   const { unit, granted, carried, softAmount, cohort, shared, fromMs, untilMs } = limit;
-  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit);
   const last = ui.lastAlertOf(limit);
   const parts: Child[] = [
     <code>{limit.id}</code>,

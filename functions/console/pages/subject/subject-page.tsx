@@ -3,8 +3,8 @@ import { withoutAbsent } from '../../../../policies/without-absent.ts';
 import type { SubjectView } from '../../../answers/groups/model.ts';
 import type { FreezeRow, GrantRow, LimitRow } from '../../../answers/status/model.ts';
 import { ConsolePage } from '../frame.tsx';
-import { doneText, formatOf, type PageContext, type PageRoutes, query, send } from '../page.ts';
-import { historyPart } from '../parts/history-part.tsx';
+import { historyPart } from '../history.tsx';
+import { type PageContext, type PageRoutes, query, send } from '../page.ts';
 import * as ui from '../parts/ui.ts';
 import { sendUnknown } from '../problem-page.tsx';
 import { limitsPart } from './limits-part.tsx';
@@ -17,7 +17,7 @@ export const subjectRoutes: PageRoutes = (app, deps) => {
       withoutAbsent({ limit: query.text(c, 'limit') }),
       c.var.user,
     );
-    return view === undefined ? sendUnknown(c) : send(c, subjectPage(view, doneText(c), formatOf(c, deps)));
+    return view === undefined ? sendUnknown(c) : send(c, subjectPage(view));
   };
   app.get('/instance', (c) => show(c, 'instance'));
   app.get('/:folder{groups|projects|runner-classes}/:name', (c) =>
@@ -34,7 +34,7 @@ const KIND_LABEL = {
 /** A page stays below 100 KB. */
 const CHILDREN_SHOWN = 25;
 
-function subjectPage(view: SubjectView, done: string | undefined, format: ui.PageFormat): ui.Markup {
+function subjectPage(view: SubjectView): ui.Markup {
   const { burnUp, limits, children, childCount, subject, path, kind, above, usage } = view;
   const main = limits.find(({ id }) => id === burnUp?.limit) ?? limits.find(({ inForce }) => inForce);
   const isClosed = kind === 'group' || kind === 'instance';
@@ -43,7 +43,6 @@ function subjectPage(view: SubjectView, done: string | undefined, format: ui.Pag
     <ConsolePage
       title={path}
       at="/"
-      user={format.user}
       crumbs={[
         <a href="/">Budgets</a>,
         ...above.map((each) => ui.subjectLink(each.subject, ui.lastOf(each.path))),
@@ -59,24 +58,23 @@ function subjectPage(view: SubjectView, done: string | undefined, format: ui.Pag
       }
       actions={actions(view)}
     >
-      <ui.Done text={done} />
-      {view.freezes.map((freeze) => freezeNote(freeze, view, format))}
-      {main !== undefined && mainLimitCard(main, view, format)}
+      {view.freezes.map((freeze) => freezeNote(freeze, view))}
+      {main !== undefined && mainLimitCard(main, view)}
       <ui.Card id="limits" title="Limits">
-        {limitsPart(view, format)}
+        {limitsPart(view)}
       </ui.Card>
       <ui.Card id="grants" title="Grants">
-        {grantsPart(view, format)}
+        {grantsPart(view)}
       </ui.Card>
       <ui.Card id="rejected" title="Rejected jobs">
-        <p class="soft">{usageSentence(usage, format)}</p>
-        {rejectionsPart(usage.rejections, format)}
+        <p class="soft">{usageSentence(usage)}</p>
+        {rejectionsPart(usage.rejections)}
       </ui.Card>
-      {kind !== 'project' && usagePart(view, format)}
+      {kind !== 'project' && usagePart(view)}
       {childCount > 0 && (
         <ui.Card id="children" title={`${ui.pageCount(childCount, 'group')} directly below`}>
           {ui.BAR_KEY}
-          {ui.groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups directly below', format)}
+          {ui.groupTable(children.slice(0, CHILDREN_SHOWN), 'Groups directly below')}
           {childCount > Math.min(children.length, CHILDREN_SHOWN) && (
             <p>
               <a href={ui.address('/', { under })}>All {ui.pageCount(childCount, 'group')}</a>
@@ -85,7 +83,7 @@ function subjectPage(view: SubjectView, done: string | undefined, format: ui.Pag
         </ui.Card>
       )}
       <ui.Card id="history" title="History of edits">
-        {historyPart(view.history, subject, format)}
+        {historyPart(view.history, subject)}
       </ui.Card>
     </ConsolePage>
   );
@@ -107,10 +105,10 @@ function actions({ kind, subject, may, childCount, limits }: SubjectView): Child
   ];
 }
 
-function mainLimitCard(limit: LimitRow, view: SubjectView, format: ui.PageFormat): ui.Markup {
+function mainLimitCard(limit: LimitRow, view: SubjectView): ui.Markup {
   const { unit, settled, held = 0, owner, contact, reason, costCenter, granted, carried } = limit;
   const others = view.limits.filter(({ per, id }) => per !== undefined && id !== limit.id);
-  const amount = (whole: number): string => ui.pageAmount(whole, unit, format);
+  const amount = (whole: number): string => ui.pageAmount(whole, unit);
   const isCounted = settled !== undefined && limit.amount !== 'unlimited';
   return (
     <ui.Card
@@ -127,16 +125,16 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: ui.PageFormat
         of={[
           ['Spent', settled === undefined ? ui.NOT_COUNTED : amount(settled)],
           ['Held', [settled === undefined ? '–' : amount(held), ui.soft('by jobs that run or wait')]],
-          ['Limit', ui.limitAmountWords(limit, format)],
+          ['Limit', ui.limitAmountWords(limit)],
           ['Granted', granted > 0 && amount(granted)],
           ['Carried over', carried !== 0 && amount(carried)],
-          ['Left', ui.leftText(limit, format), ui.leftClass(limit)],
-          ['Runs out', ui.runsOut(limit, format.nowMs)],
+          ['Left', ui.leftText(limit), ui.leftClass(limit)],
+          ['Runs out', ui.runsOut(limit)],
         ]}
       />
       {ui.limitBar(limit)}
       {isCounted && ui.BAR_KEY}
-      {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit, format)}
+      {view.burnUp?.limit === limit.id && burnUpChart(view.burnUp, limit)}
       {others.length > 0 && (
         <p class="soft">
           Chart of:{' '}
@@ -161,52 +159,46 @@ function mainLimitCard(limit: LimitRow, view: SubjectView, format: ui.PageFormat
   );
 }
 
-function grantsPart({ grants, may, subject }: SubjectView, format: ui.PageFormat): ui.Markup {
+function grantsPart({ grants, may, subject }: SubjectView): ui.Markup {
   if (grants.length === 0) return <p class="soft">There are no grants.</p>;
   return (
     <ui.Table
       label="Grants"
-      columns={[
-        {
-          head: 'Grant',
-          cell: ({ reason, limit, ticket }) => [
-            reason,
-            ' ',
-            ui.soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
-          ],
-        },
-        { head: 'Amount', style: 'n', cell: ({ amount, unit }) => `+${ui.pageAmount(amount, unit, format)}` },
-        { head: 'Validity', cell: (grant) => grantState(grant, format) },
-        {
-          head: ui.DO,
-          cell: ({ id, reason }) =>
-            id !== undefined &&
-            may.tighten && (
-              <a href={ui.address('/edit', { kind: 'revoke', grant: id, subject })}>
-                Revoke{ui.hidden(` ${reason}`)}
-              </a>
-            ),
-        },
-      ]}
+      columns={{
+        Grant: ({ reason, limit, ticket }) => [
+          reason,
+          ' ',
+          ui.soft(<code>{limit}</code>, ticket && ` · ${ticket}`),
+        ],
+        Amount: { style: 'n', cell: ({ amount, unit }) => `+${ui.pageAmount(amount, unit)}` },
+        Validity: (grant) => grantState(grant),
+        [ui.DO]: ({ id, reason }) =>
+          id !== undefined &&
+          may.tighten && (
+            <a href={ui.address('/edit', { kind: 'revoke', grant: id, subject })}>
+              Revoke{ui.hidden(` ${reason}`)}
+            </a>
+          ),
+      }}
       rows={grants}
     />
   );
 }
 
-const grantState = ({ state, fromMs, untilMs, zone }: GrantRow, { nowMs }: ui.PageFormat): ui.Markup =>
+const grantState = ({ state, fromMs, untilMs, zone }: GrantRow): ui.Markup =>
   state === 'to_come' ? (
     <>
-      <span class="tag">scheduled</span> begins {ui.distance(fromMs, nowMs)}{' '}
+      <span class="tag">scheduled</span> begins {ui.distance(fromMs)}{' '}
       {ui.soft(ui.edge(fromMs, 'start', { zone }))}
     </>
   ) : (
     <>
-      <span class="tag good">in force</span> ends {ui.distance(untilMs, nowMs)}{' '}
+      <span class="tag good">in force</span> ends {ui.distance(untilMs)}{' '}
       {ui.soft(ui.edge(untilMs, 'end', { zone }))}
     </>
   );
 
-function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }: ui.PageFormat): ui.Markup {
+function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView): ui.Markup {
   const { fromMs = 0, untilMs, above, reason, owner, id } = freeze;
   return (
     <ui.Note tone="bad">
@@ -215,7 +207,7 @@ function freezeNote(freeze: FreezeRow, { may, subject }: SubjectView, { nowMs }:
         {above !== undefined && ` with ${above}`}:
       </strong>{' '}
       {reason}. No new job starts
-      {fromMs > nowMs && <> from {ui.edge(fromMs, 'start', freeze)}</>}
+      {fromMs > ui.format().nowMs && <> from {ui.edge(fromMs, 'start', freeze)}</>}
       {untilMs === undefined ? ' until it is lifted' : <> until {ui.edge(untilMs, 'end', freeze)}</>}. Running
       jobs finish.{owner !== undefined && ` Ask ${owner}.`}{' '}
       {may.freeze && above === undefined && (

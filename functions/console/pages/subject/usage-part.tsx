@@ -6,7 +6,7 @@ import type { LimitRow } from '../../../answers/status/model.ts';
 import { forecastText } from '../../../answers/status/texts.ts';
 import * as ui from '../parts/ui.ts';
 
-export function usagePart({ usage, subject }: SubjectView, format: ui.PageFormat): ui.Markup {
+export function usagePart({ usage, subject }: SubjectView): ui.Markup {
   const { topProjects, otherProjectsMicros } = usage;
   const together = usage.settledMicros + usage.heldMicros;
   const group = subject.replace(/^group\//, '');
@@ -17,22 +17,19 @@ export function usagePart({ usage, subject }: SubjectView, format: ui.PageFormat
       ) : (
         <ui.Table
           label="Costliest projects"
-          columns={[
-            {
-              head: 'Project',
-              cell: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{ui.pathMarkup(path)}</a>,
-            },
-            { head: format.currency, style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
-          ]}
+          columns={{
+            Project: ({ projectId, path }) => <a href={`/projects/${projectId}`}>{ui.pathMarkup(path)}</a>,
+            [ui.format().currency]: { style: 'n', cell: ({ micros }) => ui.bare(micros, 'micros') },
+          }}
           rows={topProjects}
           foot={[
             otherProjectsMicros !== 0 && {
               Project: ui.soft('Other projects and earlier days'),
-              [format.currency]: ui.bare(otherProjectsMicros, 'micros'),
+              [ui.format().currency]: ui.bare(otherProjectsMicros, 'micros'),
             },
             {
               Project: <>Total {ui.soft('spent and held')}</>,
-              [format.currency]: ui.bare(together, 'micros'),
+              [ui.format().currency]: ui.bare(together, 'micros'),
             },
           ]}
         />
@@ -48,23 +45,20 @@ export function usagePart({ usage, subject }: SubjectView, format: ui.PageFormat
   );
 }
 
-export function usageSentence(usage: UsageView, format: ui.PageFormat): ui.Markup {
+export function usageSentence(usage: UsageView): ui.Markup {
   const { jobs, settledMicros, heldMicros, seconds, rejected, unmetered, bypass } = usage;
   const unasked = unmetered + bypass;
   return (
     <>
-      {ui.daySpan(usage)}: {ui.pageCount(jobs, 'job')}, {ui.pageAmount(settledMicros, 'micros', format)}{' '}
-      spent, {ui.pageAmount(heldMicros, 'micros', format)} held, {durationText(seconds)} run;{' '}
-      {ui.pageCount(rejected, 'job')} rejected
+      {ui.daySpan(usage)}: {ui.pageCount(jobs, 'job')}, {ui.pageAmount(settledMicros, 'micros')} spent,{' '}
+      {ui.pageAmount(heldMicros, 'micros')} held, {durationText(seconds)} run; {ui.pageCount(rejected, 'job')}{' '}
+      rejected
       {unasked > 0 && <span class="warn-text">, {ui.number(unasked)} ran without a decision</span>}.
     </>
   );
 }
 
-export function rejectionsPart(
-  { byRule, watchedByRule, latest }: Rejections,
-  format: ui.PageFormat,
-): ui.Markup {
+export function rejectionsPart({ byRule, watchedByRule, latest }: Rejections): ui.Markup {
   if (byRule.length + watchedByRule.length + latest.length === 0)
     return <p class="soft">No job was rejected in this period.</p>;
   const counts = (rules: Rejections['byRule']): ui.Markup[] =>
@@ -78,26 +72,15 @@ export function rejectionsPart(
       {latest.length > 0 && (
         <ui.Table
           label="Rejected jobs"
-          columns={[
-            {
-              head: 'Job',
-              cell: ({ decisionId, jobName, jobId, projectPath, url }) => (
-                <>
-                  <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
-                  {ui.soft(projectPath, url !== undefined && [' · ', ui.outside(url, 'in GitLab')])}
-                </>
-              ),
-            },
-            {
-              head: 'Time',
-              cell: ({ atMs }) => [
-                ui.shortInstant(atMs, format),
-                ' ',
-                ui.soft(ui.distance(atMs, format.nowMs)),
-              ],
-            },
-            {
-              head: 'Reason',
+          columns={{
+            Job: ({ decisionId, jobName, jobId, projectPath, url }) => (
+              <>
+                <a href={`/jobs/${decisionId}`}>{jobName ?? `job ${jobId}`}</a>
+                {ui.soft(projectPath, url !== undefined && [' · ', ui.outside(url, 'in GitLab')])}
+              </>
+            ),
+            Time: ({ atMs }) => [ui.shortInstant(atMs), ' ', ui.soft(ui.distance(atMs))],
+            Reason: {
               style: 'full',
               cell: ({ reasons }) =>
                 reasons.map(({ code, text }) => (
@@ -106,7 +89,7 @@ export function rejectionsPart(
                   </div>
                 )),
             },
-          ]}
+          }}
           rows={latest}
         />
       )}
@@ -121,7 +104,7 @@ const SIZES = [
 ] as const;
 const [LEFT, RIGHT, TOP, BOTTOM] = [74, 16, 20, 26];
 
-export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: ui.PageFormat): ui.Markup {
+export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow): ui.Markup {
   const { days, ahead, unit, unexplained, period, amount } = burnUp;
   if (days.length === 0) return <p class="soft">No use was counted in {period.label} yet.</p>;
   const sample = (name: string, text: string): ui.Markup => (
@@ -145,16 +128,16 @@ export function burnUpChart(burnUp: BurnUpChart, limit: LimitRow, format: ui.Pag
         {ahead.length > 0 && sample('ahead', 'forecast')}
         {amount !== undefined && sample('limit', 'limit')}
       </ul>
-      <p>{forecastText(limit, format.currency)}</p>
+      <p>{forecastText(limit, ui.format().currency)}</p>
       <details>
         <summary>Figures of the chart</summary>
         <ui.Table
           label="Use per day"
-          columns={[
-            { head: 'Day', cell: ({ day }) => ui.shortDayLabel(day) },
-            { head: 'Use of the day', style: 'n', cell: ({ used }) => ui.bare(used, unit) },
-            { head: 'Total so far', style: 'n', cell: ({ total }) => ui.bare(total, unit) },
-          ]}
+          columns={{
+            Day: ({ day }) => ui.shortDayLabel(day),
+            'Use of the day': { style: 'n', cell: ({ used }) => ui.bare(used, unit) },
+            'Total so far': { style: 'n', cell: ({ total }) => ui.bare(total, unit) },
+          }}
           rows={days}
           foot={[
             unexplained !== 0 && {

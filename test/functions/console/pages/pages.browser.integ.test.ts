@@ -228,7 +228,7 @@ test('a job that was rejected is admitted once finance approved what a developer
   expect(await developer.getByRole('button', { name: 'Send request' }).count()).toBe(0);
 
   const finance = await signedIn('fiona-finance', '/requests');
-  const card = finance.getByRole('article').filter({ hasText: 'Load tests' });
+  const card = finance.getByRole('region').filter({ hasText: 'Load tests' });
   await card.getByRole('link', { name: /^Review request/ }).click();
   expect(await finance.getByRole('main').textContent()).toContain('Changes');
   await finance.getByRole('button', { name: 'Approve' }).click();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DirectoryDraft } from '../../../../functions/core/directory/draft.ts';
+import { openDraft } from '../../../../functions/core/directory/draft.ts';
 import { indexDirectory } from '../../../../policies/directory.ts';
 import { fillPlaces } from '../../../support/fill-places.ts';
 import { NOVEMBER_21_MS } from '../../../support/ledger/test-clock.ts';
@@ -72,8 +72,7 @@ const HOUR_MS = 3_600_000;
 
 test('a chunk that a run changes and changes back stays the one that is live, and is not let go', async () => {
   const table = memoryDirectoryTable();
-  const open = (run: number) =>
-    DirectoryDraft.open({ table, runId: `run${run}`, nowMs: NOVEMBER_21_MS + run });
+  const open = (run: number) => openDraft({ table, runId: `run${run}`, nowMs: NOVEMBER_21_MS + run });
   const first = await open(1);
   await first.write('projects/0', { projects: ['a'] });
   await first.flip({}, true);

@@ -1,6 +1,8 @@
 /** A console behind the sign-in, over HTTP on loopback, with a GitLab beside it and a clock that tests turn. */
+
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
+import { renderNotice } from '../../../../functions/console/pages/problem-page.tsx';
 import type { LogFields } from '../../../../functions/core/environment/environment.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
@@ -87,6 +89,7 @@ export async function openDesk({ idTokenTtlSeconds, ...overrides }: DeskOptions 
     roles: gitlabRoles({ adminGroupId: ADMINS, financeGroupId: FINANCE }, rest),
     clock,
     random: randomBytes,
+    render: renderNotice,
     addressOf: () => 'somewhere',
     log: { info: note, warn: note, error: note },
     ...overrides,

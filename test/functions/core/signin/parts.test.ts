@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
+import { renderNotice } from '../../../../functions/console/pages/problem-page.tsx';
 import { silentLog } from '../../../../functions/core/environment/environment.ts';
 import { ownAddress, readSignInConfig, visitorAddress } from '../../../../functions/core/signin/config.ts';
 import { createSignIn, type SignInOptions } from '../../../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
-import { pageHeaders, plainPage, safeReturnTo } from '../../../../functions/core/signin/require-user.ts';
+import { pageHeaders, safeReturnTo } from '../../../../functions/core/signin/require-user.ts';
 import { ownSessions, SESSION_MS } from '../../../../functions/core/signin/sessions.ts';
 import { manualClock } from '../../../support/ledger/test-clock.ts';
 import { memorySessionStore, SESSION } from '../../../support/tables/memory-session-store.ts';
@@ -31,6 +32,7 @@ const options = (overrides: Partial<SignInOptions> = {}): SignInOptions => ({
   roles: { read: async () => undefined },
   clock: { nowMs: () => Date.now() },
   random: randomBytes,
+  render: renderNotice,
   addressOf: () => 'somewhere',
   log: silentLog,
   ...overrides,
@@ -111,7 +113,7 @@ test('a page may run no script and be in no frame but what its nonce allows, and
 });
 
 test('what goes into a page is text, whoever wrote it', async () => {
-  const page = await plainPage({
+  const page = await renderNotice({
     code: 'x',
     title: '<b>',
     sentence: '<script>',

@@ -1,10 +1,12 @@
 /** The real console over HTTP, with a GitLab next to it and a clock that only sleeping moves. */
+
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { createConsoleApp } from '../../../../functions/console/app.ts';
+import { renderNotice } from '../../../../functions/console/pages/problem-page.tsx';
 import { createSignIn } from '../../../../functions/core/signin/create-sign-in.ts';
 import { gitlabRoles } from '../../../../functions/core/signin/gitlab-roles.ts';
 import { commandFetch } from '../../../../scripts/cli/command-fetch.ts';
@@ -57,6 +59,7 @@ export async function openConsole({ isConfigured = true } = {}) {
     ...{ redirectUrl, fetch, clock, log, random: randomBytes },
     sessions: memorySessionStore(),
     roles: gitlabRoles({ adminGroupId: 7, financeGroupId: 8 }, rest),
+    render: renderNotice,
     addressOf: () => 'somewhere',
     signInLimit: { take: () => undefined },
   });
