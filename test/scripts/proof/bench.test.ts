@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { CounterWrite } from '../../../functions/core/ledger/store.ts';
 import { VirtualTime } from '../../../scripts/local/clock.ts';
 import { CONTENTION, contendedStore } from '../../../scripts/proof/bench/contention-model.ts';
+import { measureLoad } from '../../../scripts/proof/bench/load.ts';
 import { MemoryStore } from '../../support/ledger/memory-store.ts';
 
 const write = (subject: string): CounterWrite => ({
