@@ -165,7 +165,7 @@ test('a preview tells what an edit would do, also to pools, and writes nothing',
 
 test('rules that go from watching to enforcing without a warning are to be confirmed, one step on is not', async () => {
   const { limitEdits, by } = await aLiveDesk();
-  const rollOut = async (mode: 'shadow' | 'warn' | 'enforce', more = {}) =>
+  const rollOut = async (mode: 'shadow' | 'warn' | 'enforce' | null, more = {}) =>
     (
       await limitEdits.apply(
         [{ kind: 'rollout', subject: 'project/1', cost: mode }],
@@ -176,4 +176,7 @@ test('rules that go from watching to enforcing without a warning are to be confi
   expect(await rollOut('enforce', { confirmed: false })).toBe('needs_confirmation');
   expect(await rollOut('warn', { confirmed: false })).toBe('live');
   expect(await rollOut('enforce', { confirmed: false })).toBe('live');
+  // Without a step of its own it follows its group again.
+  expect(await rollOut(null)).toBe('live');
+  expect((await limitEdits.live())?.document).not.toHaveProperty('rollout');
 });
