@@ -11,6 +11,7 @@ const BATCH_JOBS = [1, 2, 4, 8, 16, 32, 64, 96];
 /** `AnswerLatencyMs` is `tollgate_relay_answer_latency_seconds`. */
 const named = ({ name }: Metric, suffix = ''): { readonly name: string; readonly help: string } => ({
   name: `${PREFIX}${name
+    .replace(/^Relay/, '')
     .replace(/Ms$/, 'Seconds')
     .replaceAll(/\B[A-Z]/g, '_$&')
     .toLowerCase()}${suffix}`,
