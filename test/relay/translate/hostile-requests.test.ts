@@ -11,7 +11,7 @@ const OPTIONS = { variables: { names: ['COST_CENTER'], prefixes: [] }, trustVari
 
 /** Reads with the relay's bounds, or other ones, and tells what that took. */
 function readCounting(bytes: Uint8Array, bounds: Partial<ReadingBounds> = {}, desc = schema.request) {
-  const budget = new ReadingBudget({ ...READING_BOUNDS, ...bounds });
+  const budget = new ReadingBudget({ ...READING_BOUNDS, ...bounds }, () => 0);
   const read = compileReader(
     { request: desc, source: 'test' },
     { ...OPTIONS, newBudget: () => budget },
@@ -96,6 +96,18 @@ test.each([
   const variables = Array.from({ length: 11 }, () => ({ key: 'ABC', value: '' }));
   const { read } = readCounting(encodeKnown(schema.request, { id: 7n, variables }), bounds);
   expect(read).toMatchObject({ ok: false, cause: 'oversized', problem });
+});
+
+test('on a machine on which counting does not help, the time ends it', () => {
+  let usedMs = 0;
+  const budget = new ReadingBudget(READING_BOUNDS, () => {
+    usedMs += 4;
+    return usedMs;
+  });
+  const [, numbers] = corpus.find(([name]) => name === 'numbers') ?? [];
+  const read = compileReader(schema, { ...OPTIONS, newBudget: () => budget })(numbers ?? new Uint8Array());
+  expect(read).toMatchObject({ cause: 'oversized', problem: 'more than 15 ms to read' });
+  expect(budget.taken.tags).toBeLessThan(READING_BOUNDS.tags / 4);
 });
 
 const JOB = { id: 7n, job_info: { id: 7n, project_id: 42n } };
