@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Annotations, type Stack, Tags } from 'aws-cdk-lib';
+import { Annotations, Stack, Tags } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
@@ -83,6 +83,25 @@ export class Tollgate extends Construct {
     this.alarmsTopic = functions.alarmsTopic;
     this.thresholdsTopic = functions.thresholdsTopic;
     for (const stack of [state, functions, this.relays]) mark(stack, settings);
+    this.#refuseTwin(stage);
+  }
+
+  /** The second of one stage would update the stacks of the first. */
+  #refuseTwin(stage: string): void {
+    const { stackName, environment } = this.state;
+    const twin = this.node.root.node
+      .findAll()
+      .find(
+        (each) =>
+          each instanceof Stack &&
+          each !== this.state &&
+          each.stackName === stackName &&
+          each.environment === environment,
+      );
+    if (twin !== undefined)
+      throw new Error(
+        `[settings_invalid] ${twin.node.path} has stage "${stage}", too; give ${this.node.path} a stage of its own`,
+      );
   }
 }
 

@@ -190,7 +190,9 @@ export const SETTINGS = section({
       'the ARN of a certificate in ACM, such as arn:aws:acm:eu-central-1:111122223333:certificate/…',
     ),
     webhooksDomain: text(/^(?:[a-z\d-]{1,63}\.)+[a-z]{2,63}$/, 'a domain such as tollgate-hooks.example.com'),
-    allowFrom: list(addressRange, 'ranges').optional(),
+    allowFrom: list(addressRange, 'ranges')
+      .refine(({ length }) => length > 0, { error: 'it would let nobody in; name a range, or leave it away' })
+      .optional(),
     vpcEndpointId: text(
       /^vpce-[0-9a-f]{8,17}$/,
       'the id of a VPC endpoint, such as vpce-0a1b2c3d4e5f60718',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ZoneTable } from '../../policies/limits/calendar.ts';
 import type { VersionedDocument } from './contract/admissions.ts';
 import { packJson, unpackJson } from './limits/limit-table.ts';
-import { getItem, itemAt, putItem, queryAll } from './store/calls.ts';
+import { getItem, itemAt, putOf, queryAll, transactItems } from './store/calls.ts';
 import { ledgerKeys } from './store/keys.ts';
 import { absent, compare, type InstanceTable, type Item, SK, TimeLimit } from './store/operation.ts';
 import { answered, unavailable } from './store/table-failure.ts';
@@ -65,13 +65,13 @@ export function dynamoPublishedRules({ table, instance }: InstanceTable, timeout
     ): Promise<boolean> {
       const hash = hashRules(rules);
       const pointer = { [HASH]: { S: hash }, [AUTHOR]: { S: author }, [AT]: { N: String(atMs) } };
-      const version = itemAt(keys.rulesVersion(hash), { ...pointer, [BYTES]: { B: packJson(rules) } });
-      await called('store', (limit) => putItem(table, version, limit));
       const isBase = base === undefined ? absent() : compare(HASH, '=', { S: base.hash });
-      const put = await called('publish', (limit) =>
-        putItem(table, itemAt(keys.rulesPointer, pointer), limit, isBase),
-      );
-      return put.outcome === 'written';
+      const writes = [
+        putOf(itemAt(keys.rulesVersion(hash), { ...pointer, [BYTES]: { B: packJson(rules) } })),
+        putOf(itemAt(keys.rulesPointer, pointer), isBase),
+      ];
+      const { outcome } = await called('publish', (limit) => transactItems(table, writes, limit));
+      return outcome === 'written';
     },
   };
 }

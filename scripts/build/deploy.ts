@@ -112,7 +112,10 @@ const { env } = process;
 const TIMEOUT_MS = 15_000;
 const PAUSE_MS = 5_000;
 
-async function main(args: readonly string[]): Promise<number> {
+async function main(given: readonly string[]): Promise<number> {
+  // The CDK would ignore it, and deploy every stage.
+  const args = given.flatMap((arg) => (arg.startsWith('--stage=') ? ['-c', arg.slice(2)] : [arg]));
+  if (args.includes('--stage')) throw new Error('--stage: say --stage=prod or -c stage=prod');
   const chosen = readDeployments(deployments, contextIn(args));
   for (const settings of chosen) {
     const deps = await openPreflight(settings);

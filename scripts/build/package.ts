@@ -51,13 +51,16 @@ async function packageConstruct(folder: string, version = packageJson.version): 
     entryPoints: { tollgate: 'cdk/tollgate.ts' },
     outdir: join(folder, 'cdk'),
     define: { 'import.meta.url': '__url' },
-    banner: { js: 'const __url=require("node:url").pathToFileURL(__filename).href;' },
+    banner: {
+      js: `if (parseInt(process.versions.node) < 22) throw new Error('Tollgate needs Node 22 or newer; this is ' + process.version);
+const __url=require("node:url").pathToFileURL(__filename).href;`,
+    },
   });
   const programs = await bundlePrograms(join(folder, 'dist'), { sbom: true });
   copyFileSync(`${root}cdk/RUNBOOK.md`, join(folder, 'cdk/RUNBOOK.md'));
   declareTypes(join(folder, 'cdk'));
   describe(folder, 'cdk', [metafile, ...programs.map((each) => each.metafile)], {
-    ...{ version, description: `CDK construct. ${packageJson.description}` },
+    ...{ version, description: `CDK construct. ${packageJson.description}`, engines: { node: '>=22' } },
     ...{ main: 'cdk/tollgate.js', types: 'cdk/tollgate.d.ts', files: ['cdk', 'dist', 'LICENSES.txt'] },
     peerDependencies: {
       'aws-cdk-lib': `^${devDependencies['aws-cdk-lib']}`,

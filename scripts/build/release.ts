@@ -34,6 +34,7 @@ interface ReleaseDeps {
 
 /** @throws {UsageError} if this cannot be released as it is; {Error} if two builds differ */
 export async function release(version: string, isDryRun: boolean, { root, build, nowMs, tell }: ReleaseDeps) {
+  const { version: last, release: names } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   const git = (...args: string[]): string =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
   const changelog = readFileSync(`${root}docs/CHANGELOG.md`, 'utf8');
@@ -41,6 +42,11 @@ export async function release(version: string, isDryRun: boolean, { root, build,
   const tag = `v${version}`;
   const checks = [
     [!VERSION.test(version), `"${version}" is no version, such as 1.2.0`],
+    [version.localeCompare(last, 'en', { numeric: true }) < 0, `${version} is older than ${last}`],
+    [
+      !isDryRun && names.cli.startsWith('@your-scope/'),
+      'package.json: give the packages a scope of yours in "release"',
+    ],
     [git('tag', '--list', tag) !== '', `${tag} is released; choose the next version`],
     [changes.split('\n## ')[0]?.trim() === '', `docs/CHANGELOG.md says nothing under "${UNRELEASED.trim()}"`],
     [!isDryRun && git('status', '--porcelain') !== '', 'files are changed; commit them first'],

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
@@ -48,7 +48,7 @@ test(
   async () => {
     const out = mkdtempSync(join(tmpdir(), 'tollgate-cdk-'));
     const named = ['-c', `gitlab.descriptors=${DESCRIPTORS}`];
-    const { code, text } = await cdk('synth', '--quiet', '--output', out, ...named);
+    const { code, text } = await cdk('synth', '--quiet', '--output', relative(`${root}cdk`, out), ...named);
     expect({ code, text: code === 0 ? '' : text }).toEqual({ code: 0, text: '' });
     const manifest = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));
     expect(manifest.missing ?? []).toEqual([]);

@@ -5,7 +5,7 @@ import { instantText } from '../../../policies/text/edge-text.ts';
 import { packRules } from '../../build/pack-rules.ts';
 import { parseYaml } from '../../policy/yaml-document.ts';
 import { DocumentError, EXIT, UsageError } from '../../terminal/command.ts';
-import { command, print, text, toggle } from '../../terminal/define.ts';
+import { command, print, required, text, toggle } from '../../terminal/define.ts';
 import { printable } from '../../terminal/table.ts';
 import { ACTOR_FLAG, readActor } from '../budget/arguments.ts';
 import { rollupZone, TABLE_FLAGS } from '../ledger-flags.ts';
@@ -17,7 +17,7 @@ import { compareVersions } from './diff-command.ts';
 const policyPublish = command({
   name: 'policy publish',
   about: `Makes policy, limits and directory the rules of functions and relays, which load them within seconds. The hash of their content
-names the version. The limits count until a first set is live. Needs the rights of the managed policy PolicyPublisher; --dry-run also
+names the version. The live limits stay. Needs the rights of the managed policy PolicyPublisher; --dry-run also
 reads recorded jobs.`,
   flags: {
     'dry-run': toggle('shows what would change, also for the jobs of the last week, and writes nothing'),
@@ -27,6 +27,7 @@ reads recorded jobs.`,
     force: toggle('publishes although it would reject the jobs of the platform team, or a price jumps'),
     ...RULES_FLAGS,
     ...TABLE_FLAGS,
+    ledger: required(text('<table>', "the ledger's DynamoDB table; npm start reads the files at its start")),
   },
   examples: [
     'tollgate policy publish --dry-run --ledger tollgate-ledger',
@@ -37,8 +38,12 @@ reads recorded jobs.`,
     3: 'wrong usage, invalid, or a policy that would lock out its own platform team',
   },
   run: async ({ flags }, io) => {
-    if ((flags.ledger ?? 'local') === 'local')
-      throw new UsageError('--ledger: expected a DynamoDB table; npm start reads the files at its start');
+    if (flags.ledger === 'local') throw new UsageError('--ledger local: expected a DynamoDB table');
+    const [file] = ['policy', 'limits', 'directory'].filter(
+      (name) => name in flags && flags[name as 'policy'] !== undefined,
+    );
+    if (flags.version !== undefined && file !== undefined)
+      throw new UsageError(`--version and --${file}: a version has all documents; give one of both`);
     return withOpened(openToEdit, flags, io, async ({ rules: table, description, ...ledger }) => {
       const nowMs = io.nowMs();
       const [current, versions] = await Promise.all([table.pointer(), table.list()]);
@@ -74,7 +79,14 @@ reads recorded jobs.`,
       const written = ({ policy: { document } }: RulesFile) => parseYaml(JSON.stringify(document), name);
       const pair = [{ policy: written(before ?? rules) }, { policy: written(rules) }] as const;
       const compared = await compareVersions(pair, directory, { ...flags, since }, io);
-      const preview = `${compared.shown}${name} would become current. Nothing was written.\n`;
+      const shown =
+        before === undefined
+          ? 'Nothing was published before, so there is nothing to compare with.\n'
+          : compared.shown;
+      const outcome = compared.isRefused
+        ? 'would not become current without --force'
+        : 'would become current';
+      const preview = `${shown}${name} ${outcome}. Nothing was written.\n`;
       if (flags['dry-run']) print(io, flags, compared.report, () => preview);
       if (compared.isRefused || flags['dry-run']) return compared.isRefused ? EXIT.wouldReject : EXIT.ok;
 

@@ -87,6 +87,14 @@ test('a project of its own compiles with it, and its templates are those of this
   expect(rules[0]).toContain('Europe/Berlin');
 });
 
+test('two of one stage are refused, since the second would update the stacks of the first', () => {
+  const other = `new Tollgate(relays.node.root as App, 'Other', ${JSON.stringify({ gitlab: GITLAB })});`;
+  writeFileSync(join(consumer, 'app.ts'), `${app({ gitlab: GITLAB })}${other}`);
+  const { status, stderr } = synth('--output', 'refused');
+  expect(status).toBe(1);
+  expect(stderr).toContain('Tollgate-prod/State has stage "prod", too; give Other a stage of its own');
+});
+
 test.each([
   [
     'a wrong setting',

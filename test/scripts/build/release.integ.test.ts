@@ -27,6 +27,7 @@ beforeEach(() => {
   said = '';
   mkdirSync(join(root, 'docs'));
   for (const file of ['package.json', 'package-lock.json']) cpSync(join(clone, file), join(root, file));
+  writeFileSync(join(root, 'package.json'), read('package.json').replaceAll('@your-scope/', '@corp/'));
   writeFileSync(join(root, 'docs/CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\nSome change.\n');
   writeFileSync(join(root, '.gitignore'), 'dist/\n');
   git('init', '--quiet');
@@ -55,6 +56,7 @@ test('a release names its version everywhere, with sums of what is published', a
   expect(`${sums}`).toBe('one.tgz: OK\n');
   expect(said).toContain('npm publish');
   await expect(run('9.1.0', true)).rejects.toThrow(/v9\.1\.0 is released.*\n.*says nothing/);
+  await expect(run('9.0.9', true)).rejects.toThrow('9.0.9 is older than 9.1.0');
 });
 
 test('a dry run builds the same and changes nothing, also where files are changed', async () => {
