@@ -1,7 +1,3 @@
-/**
- * `npm run package`: builds what is published in dist/packages: `cli`, the command line, and `cdk`, the construct. Their names are
- * `release` of package.json. Equal sources make equal files. `npm run package -- cli` builds only this one.
- */
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -22,6 +18,11 @@ import { runProgram } from '../terminal/program.ts';
 import { bundlePrograms, OPTIONS } from './bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const USAGE = `npm run package [-- cli | cdk]
+
+Builds what is published in dist/packages: cli, the command line, and cdk, the construct. Their names are "release" of package.json.
+Equal sources make equal files.`;
+
 const { release, license, devDependencies } = packageJson;
 
 export const PACKAGES = { cli: packageCli, cdk: packageConstruct } as const;
@@ -163,5 +164,5 @@ if (import.meta.main) {
     }
     return 0;
   };
-  await runProgram(main, 'scripts/build/package.ts');
+  await runProgram(main, 'npm run package -- --help', { usage: USAGE });
 }

@@ -1,7 +1,3 @@
-/**
- * `npm run release -- <version>`: builds what is published into dist/release, twice and equal, with the relay's SBOM and SHA256SUMS; then
- * names the version in package.json and CHANGELOG, commits and tags. `--dry-run` leaves the repository as it is. Nothing is published.
- */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -19,6 +15,11 @@ import { parseArgs } from 'node:util';
 import { UsageError } from '../terminal/command.ts';
 import { runProgram } from '../terminal/program.ts';
 import { PACKAGES } from './package.ts';
+
+const USAGE = `npm run release -- <version> [--dry-run]
+
+Builds what is published into dist/release, twice and equal, with the relay's SBOM and SHA256SUMS; then names the version in package.json
+and docs/CHANGELOG.md, commits and tags. --dry-run leaves the repository as it is. Nothing is published.`;
 
 const VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 const UNRELEASED = '## Unreleased\n';
@@ -118,5 +119,5 @@ if (import.meta.main) {
     await release(positionals[0] ?? '', values['dry-run'] === true, deps);
     return 0;
   };
-  await runProgram(main, 'scripts/build/release.ts');
+  await runProgram(main, 'npm run release -- --help', { usage: USAGE });
 }
