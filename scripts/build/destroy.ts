@@ -155,12 +155,15 @@ async function main(args: readonly string[]): Promise<number> {
     throw new UsageError(`--stage is missing: expected one of ${all.map((each) => each.stage).join(', ')}`);
   if (settings.region !== undefined) env.AWS_REGION = settings.region;
   const { region, credentials } = new SSMClient({}).config;
+  const place = await region().catch(() => {
+    throw new UsageError('which region? Set AWS_REGION, or region in cdk/tollgate.config.ts');
+  });
   return destroy({
     stage: settings.stage,
     gitlabUrl: settings.gitlab.url,
     withState: options['with-state'],
     readArmedState: options['without-asking-gitlab'] ? undefined : () => ask(settings, options),
-    protect: openCloudFormation(await region(), credentials).protect,
+    protect: openCloudFormation(place, credentials).protect,
     cdkDestroy: (path) => {
       const args = ['destroy', path, '--exclusively', '-c', `stage=${settings.stage}`];
       return runCdk([...args, ...(options.yes ? ['--force'] : [])], { env, inherit: true });

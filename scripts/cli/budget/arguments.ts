@@ -62,8 +62,8 @@ export function osUserName(): string | undefined {
 
 function shortText(given: string | undefined, flag: string, what: string, charactersMax: number): string {
   const text = given?.trim() ?? '';
-  if (text !== '' && text.length <= charactersMax) return text;
-  throw new UsageError(`--${flag}: expected ${what}, in at most ${charactersMax} characters`);
+  if (/^\P{Cc}+$/u.test(text) && text.length <= charactersMax) return text;
+  throw new UsageError(`--${flag}: expected ${what} in one line, in at most ${charactersMax} characters`);
 }
 
 export const readActor = ({ actor }: { readonly actor?: string | undefined }, io: TerminalIo): string =>

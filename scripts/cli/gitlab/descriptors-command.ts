@@ -94,6 +94,9 @@ function sourceAt(from: string): Source {
   throw new UsageError(`--from ${from}: give a checkout or a descriptor file (.binpb)`);
 }
 
+/** A folder that is no checkout has hundreds. */
+const firstLines = (text: string): string => text.trim().split('\n').slice(0, 10).join('\n');
+
 function build(input: string, out: string): void {
   const result = spawnSync(
     'npx',
@@ -102,7 +105,7 @@ function build(input: string, out: string): void {
   );
   if (result.status === 0) return;
   const why =
-    result.error?.message ?? (result.stderr.trim() || `ended with ${result.signal ?? result.status}`);
+    result.error?.message ?? (firstLines(result.stderr) || `ended with ${result.signal ?? result.status}`);
   throw new RelayError('schema_invalid', `buf could not build ${input}:\n${why}\n\n${BY_HAND}`);
 }
 
