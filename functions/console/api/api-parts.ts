@@ -119,6 +119,11 @@ export function tooOften(c: ApiContext, retryAfterSeconds: number) {
   return c.json(TOO_OFTEN, 429);
 }
 
+export const INVALID = apiError(
+  'invalid',
+  'The request does not have the expected form: see the problems.',
+  'Correct them; /api/v1/openapi.json describes what is expected.',
+);
 const PROBLEMS_MAX = 50;
 
 export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined> = (result, c) => {
@@ -127,12 +132,7 @@ export const invalidHook: Hook<unknown, SignInEnv, string, Response | undefined>
     path: path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
     message,
   }));
-  const error = apiError(
-    'invalid',
-    'The request does not have the expected form: see the problems.',
-    'Correct them; /api/v1/openapi.json describes what is expected.',
-  );
-  return c.json(withProblems(error, problems), 422);
+  return c.json(withProblems(INVALID, problems), 422);
 };
 
 /** @param schema - a model of functions/answers: the type that the reader returns */

@@ -13,7 +13,15 @@ import {
   READ_OR_JOB,
 } from '../access.ts';
 import { unreadableStatus } from '../unreadable-request.ts';
-import { type ApiDeps, apiError, BROKEN, invalidHook, UNREADABLE } from './api-parts.ts';
+import {
+  type ApiDeps,
+  apiError,
+  BROKEN,
+  INVALID,
+  invalidHook,
+  UNREADABLE,
+  withProblems,
+} from './api-parts.ts';
 import { forbidden } from './edits.ts';
 import { API_PATH } from './http.ts';
 import { limitRoutes, requestRoutes } from './limit-routes.ts';
@@ -81,6 +89,7 @@ export function createApi(deps: ApiDeps) {
     return c.json(UNAVAILABLE, 503);
   });
   app.notFound((c) => c.json(NO_ROUTE, 404));
+  let known: ReturnType<typeof queryNames> | undefined;
 
   app.use(async (c, next) => {
     c.header('cache-control', 'no-store');
@@ -90,6 +99,13 @@ export function createApi(deps: ApiDeps) {
     if (!isRoleAllowed(ACCESS, route, c.var.user.roles)) {
       deps.log.warn('api denied', { route, user: c.var.user.id });
       return c.json(forbidden([allowedRolesText(ACCESS, route)]), 403);
+    }
+    known ??= queryNames(app);
+    // A filter that is misspelt would show everything.
+    const unknown = Object.keys(c.req.query()).filter((name) => !known?.get(route)?.has(name));
+    if (unknown.length > 0) {
+      const problems = unknown.map((name) => ({ path: [name], message: 'there is no such parameter' }));
+      return c.json(withProblems(INVALID, problems), 422);
     }
     return next();
   });
@@ -103,23 +119,61 @@ export function createApi(deps: ApiDeps) {
   return api;
 }
 
+/** Names of the parameters of each route, as the description has them. */
+const queryNames = ({ openAPIRegistry }: OpenAPIHono<SignInEnv>): ReadonlyMap<string, ReadonlySet<string>> =>
+  new Map(
+    openAPIRegistry.definitions.flatMap((each) => {
+      if (each.type !== 'route') return [];
+      const { method, path, request } = each.route;
+      const { shape = {} } = (request?.query ?? {}) as { readonly shape?: object };
+      const route = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
+      return [[route, new Set(Object.keys(shape))] as const];
+    }),
+  );
+
 function openApiDocument(api: OpenAPIHono<SignInEnv>) {
   const document = api.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Tollgate',
       version: '1',
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       description:
         'Limits of CI jobs, their use, and their edits. Amounts are whole units: micros are millionths of the currency. Instants are Unix ms. Send `x-csrf-token` with every change.',
     },
     servers: [{ url: API_PATH }],
+    security: [{ session: [] }, { token: [] }],
   });
   const schema = { $ref: '#/components/schemas/Error' };
-  const error = { description: 'The problem', content: { 'application/json': { schema } } };
-  for (const operations of Object.values(document.paths ?? {}))
-    for (const operation of Object.values(operations))
-      operation.responses = { ...operation.responses, default: error };
-  return document;
+  const error = (description: string) => ({ description, content: { 'application/json': { schema } } });
+  const shared = { 401: error('Not signed in'), default: error('The problem') };
+  const paths = Object.entries(document.paths ?? {}).map(([path, operations]) => {
+    const named = Object.entries(operations).map(([method, operation]) => {
+      const more = { operationId: operationId(method, path), tags: [path.split(/[/.]/)[1] ?? ''] };
+      return [method, { ...operation, ...more, responses: { ...operation.responses, ...shared } }];
+    });
+    return [path, Object.fromEntries(named)];
+  });
+  const components = { ...document.components, securitySchemes: SECURITY_SCHEMES };
+  return { ...document, paths: Object.fromEntries(paths), components };
+}
+
+const SECURITY_SCHEMES = {
+  session: { type: 'apiKey', in: 'cookie', name: '__Host-tollgate-session', description: 'Of the console.' },
+  token: {
+    ...{ type: 'http', scheme: 'bearer' },
+    description: 'Of `tollgate login`; for some routes also the ID token of a GitLab job.',
+  },
+} as const;
+
+/** `postRequestsDecision` for `POST /requests/{id}/decision`, `getGroup` for `GET /groups/{id}`. */
+function operationId(method: string, path: string): string {
+  const words =
+    path
+      .replace(/(?<=ss)es\/\{\w+\}$|s\/\{\w+\}$/, '')
+      .replace(/\{\w+\}/g, '')
+      .match(/[a-z]+/g) ?? [];
+  return method + words.map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`).join('');
 }
 
 const NO_ROUTE = apiError('no_route', 'There is no route at this address.', 'See /api/v1/openapi.json.');

@@ -180,3 +180,11 @@ test('a file that is only looked at has its jobs counted, too, where that is ask
     backtest: { outcome: 'counted', all: { jobs: 1, wouldFail: 1, failed: 1 } },
   });
 });
+
+test('a parameter that does not exist is refused, since without its filter all would be shown', async () => {
+  const { app } = await live();
+  const refused = await app.request('/api/v1/budgets?serch=web&kind=group');
+  expect(refused.status).toBe(422);
+  expect(await refused.json()).toMatchObject({ error: { code: 'invalid' }, problems: [{ path: ['serch'] }] });
+  expect((await app.request('/api/v1/budgets?search=web&kind=group')).status).toBe(200);
+});

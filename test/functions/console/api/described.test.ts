@@ -128,7 +128,7 @@ test('every route answers as it is described', async () => {
     '/me',
     '/groups',
     '/groups?sort=spent&search=a',
-    '/budgets?forecast=yes',
+    '/budgets?caps=yes',
     '/budgets?sort=risk&caps=yes&kind=group&unit=money&risk=runs-out&search=a',
     '/budgets?holding=project/1&forecast=yes',
     '/exceptions?subject=group/104',
