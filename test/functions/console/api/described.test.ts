@@ -130,7 +130,7 @@ test('every route answers as it is described', async () => {
     '/groups?sort=spent&search=a',
     '/budgets?caps=yes',
     '/budgets?sort=risk&caps=yes&kind=group&unit=money&risk=runs-out&search=a',
-    '/budgets?holding=project/1&forecast=yes',
+    '/budgets?holding=project/1',
     '/exceptions?subject=group/104',
     '/exceptions',
     '/limits/own?subject=group/104',
