@@ -40,8 +40,9 @@ export class StateStack extends Stack {
     this.receiverUrl = addReceiver(this, { settings, bundlesPath, ledger: this.ledger });
     this.webhookUrl = webhookUrlAt(this.receiverUrl);
     const { bucketName, bucketArn } = this.decisionExport.bucket;
-    // Always exported, because functions from before a change of settings still import them during the update.
-    for (const attribute of [bucketName, bucketArn]) this.exportValue(attribute);
+    // Always exported, because functions from before a change of settings or of this version still import them during the update.
+    const urls = settings.edge === undefined ? [this.receiverUrl] : [];
+    for (const attribute of [bucketName, bucketArn, ...urls]) this.exportValue(attribute);
     for (const [name, value, description] of [
       ['TableName', this.ledger.table.tableName, 'The ledger'],
       ['PolicyPublisherArn', publisher.managedPolicyArn, 'For the role that publishes rules'],
