@@ -1,4 +1,3 @@
-/** `npm run deploy`: looks at what would make a deployment fail, mends what the last one left, then `cdk deploy --all` with the same arguments. */
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
@@ -112,7 +111,21 @@ const { env } = process;
 const TIMEOUT_MS = 15_000;
 const PAUSE_MS = 5_000;
 
+const HELP = `npm run deploy [-- --stage=<stage>] [flags of cdk deploy]
+
+Builds the bundles, looks at what would make a deployment fail (regions, secrets in SSM, concurrency, the router's address), mends what the
+last one left, then runs cdk deploy --all. After a failure, run it again: it goes on there.
+
+  npm run deploy -- --stage=prod --require-approval never
+  npm run diff                     # what would change
+
+Exit codes: 0 done, 1 failed, 3 wrong settings`;
+
 async function main(given: readonly string[]): Promise<number> {
+  if (given.includes('--help')) {
+    console.log(HELP);
+    return 0;
+  }
   // The CDK would ignore it, and deploy every stage.
   const args = given.flatMap((arg) => (arg.startsWith('--stage=') ? ['-c', arg.slice(2)] : [arg]));
   if (args.includes('--stage')) throw new Error('--stage: say --stage=prod or -c stage=prod');
