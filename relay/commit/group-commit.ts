@@ -24,7 +24,7 @@ import {
 import { createLanes, type Lanes } from './lanes.ts';
 
 /** The fallback's decision must be on its way by the deadline. */
-const EARLY_MS = 10;
+const EARLY_MS = 5;
 
 /** Translation bounds a request to less. A larger one would crowd others out of their batch. */
 export const REQUEST_BYTES_MAX = 64 * 1024;
