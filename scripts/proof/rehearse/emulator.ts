@@ -6,7 +6,7 @@ import { loopbackPort } from '../../local/loopback.ts';
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
-const SCRIPT = fileURLToPath(new URL('emulator.py', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../test/peers/aws/emulator.py', import.meta.url));
 const START_MS_MAX = 60_000;
 const ANSWER_MS_MAX = 1_000;
 const CRASHES_MAX = 20;
