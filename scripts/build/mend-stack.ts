@@ -23,7 +23,7 @@ const MENDS: readonly Mend[] = [
   // It asks GitLab first, and only a user decides to go on with an empty table.
   [/ DELETE_FAILED$/, 'ask', 'could not be deleted', 'npm run destroy (--with-state for the state stack)'],
   [
-    // What a state stack that was never made retained is empty, and its generated names are in nothing's way.
+    // A state stack that was never made leaves an empty table and bucket, and their generated names are in nothing's way.
     / (?:ROLLBACK_COMPLETE|ROLLBACK_FAILED|CREATE_FAILED)$/,
     'DeleteStack',
     'was never made; it is deleted and created again',

@@ -89,24 +89,8 @@ async function bundleInto(folder: string, options: BuildOptions): Promise<Metafi
 /** The compiler writes the types of every file that it reads; the construct's own need two. */
 function declareTypes(folder: string): void {
   const made = mkdtempSync(join(folder, '.types-'));
-  const compilerOptions = {
-    noEmit: false,
-    declaration: true,
-    emitDeclarationOnly: true,
-    outDir: made,
-    rootDir: root,
-  };
-  const config = join(made, 'tsconfig.json');
-  writeFileSync(
-    config,
-    JSON.stringify({
-      extends: `${root}tsconfig.json`,
-      compilerOptions: { ...compilerOptions, typeRoots: [`${root}node_modules/@types`] },
-      ...{ include: [], files: [`${root}cdk/tollgate.ts`] },
-    }),
-  );
-  const tsc = `${root}node_modules/typescript/bin/tsc`;
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', config], { encoding: 'utf8' });
+  const args = [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}scripts/build/packages/types.json`];
+  const { status, stdout } = spawnSync(process.execPath, [...args, '--outDir', made], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`the types cannot be written: ${stdout}`);
   for (const file of ['tollgate.d.ts', 'settings/props.d.ts'])
     cpSync(join(made, 'cdk', file), join(folder, file));

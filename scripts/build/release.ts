@@ -25,7 +25,7 @@ const VERSION = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/;
 const UNRELEASED = '## Unreleased\n';
 
 interface ReleaseDeps {
-  /** Of the repository. Ends with "/". */
+  /** The repository. Ends with "/". */
   readonly root: string;
   /** Writes the artefacts of this version into an empty folder. */
   readonly build: (folder: string, version: string) => Promise<void>;
