@@ -14,7 +14,7 @@ export class StateStack extends Stack {
   readonly ledger: LedgerTable;
   readonly decisionExport: DecisionExport;
   readonly decisionLog: LogGroup;
-  /** Of the receiver of webhooks. Ends with "/". */
+  /** Address of the receiver of webhooks. Ends with "/". */
   readonly receiverUrl: string;
   /** Begins the addresses of webhooks: the number of the top-level group follows. */
   readonly webhookUrl: string;

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 3_000;
 const EVERY_MS = 1_000;
 
 /**
- * What `build` makes of the policy that the admit function decides by. The relay asks for it at its start, and when an answer names
+ * The policy that the admit function decides by, as `build` makes it ready. The relay asks for it at its start, and when an answer names
  * another version. The one before stays until it is received, at first the copy of the image.
  */
 export function createLivePolicy<Built extends { readonly policy: Policy | undefined }>(

@@ -139,7 +139,7 @@ type Paths<T> = T extends readonly unknown[]
     ? { [K in keyof T & string]-?: K | `${K}.${Paths<NonNullable<T[K]>>}` }[keyof T & string]
     : never;
 type Same<A, B> = [A, B] extends [B, A] ? true : never;
-// What is explained is what is checked.
+// Props explain exactly the settings that are checked.
 true satisfies Same<Paths<Deployment>, Paths<z.input<typeof DEPLOYMENT>>>;
 
 /** Every stack of a deployment needs these. */

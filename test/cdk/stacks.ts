@@ -170,7 +170,7 @@ describe('deployments of one account', () => {
       expect(used(/"Fn::ImportValue":"[^:]+:/g)).toEqual(
         new Set([`"Fn::ImportValue":"Tollgate-${stage}-State:`]),
       );
-      // Of URLs, which a change of the settings takes away.
+      // URLs are referred to weakly, because a change of the settings takes them away.
       const weak = `"Fn::GetStackOutput":{"StackName":"Tollgate-${stage}-${kind === 'Relays' ? 'Functions' : 'State'}"`;
       expect(used(/"Fn::GetStackOutput":{"StackName":"[^"]+"/g)).toEqual(new Set([weak]));
     }

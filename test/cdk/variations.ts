@@ -67,7 +67,7 @@ const ONE_EACH: Readonly<Record<string, Partial<Deployment>>> = {
   },
 };
 
-/** What is linted, by name. */
+/** The deployments that are linted, by name. */
 export const VARIATIONS: Readonly<Record<string, readonly Deployment[]>> = {
   'the file as it stands': DEFAULTS,
   'everything, closed': PRIVATE,

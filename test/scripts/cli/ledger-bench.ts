@@ -30,7 +30,7 @@ const DIRECTORY = {
 
 interface CommandParts extends Surroundings {
   readonly store?: LedgerStore | undefined;
-  /** What else the command finds where it finds the ledger. */
+  /** Further parts of the ledger that the command finds. */
   readonly beside?: Partial<LedgerAccess>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -76,7 +76,7 @@ export function ledgerBench(parts: {
       return { store: table, description: 'the test ledger', instance: INSTANCE, close, ...beside };
     };
   const terminal = () => recordingIo(root, { cwd: folder, columns: 160, nowMs: clock.nowMs });
-  /** Runs one command beside the ledger, by the documents it takes: its errors are thrown, not printed. */
+  /** Runs one command on the ledger, with the documents it takes: its errors are thrown, not printed. */
   const run = async (name: string, args: readonly string[], by: CommandParts = {}) => {
     const { io, told } = terminal();
     const command = await commandOf(name);

@@ -28,7 +28,7 @@ export const silentScreen = (heard: Partial<Screen> = {}): Screen =>
     get: (screen, name) => Reflect.get(screen, name) ?? (() => {}),
   });
 
-/** A policy of one price and budgets, to which a test adds rules: so anybody can count after. */
+/** A policy of one price and budgets, to which a test adds rules. Its sums are easily checked by hand. */
 export const ONE_PRICE = `
 currency: EUR
 prices:

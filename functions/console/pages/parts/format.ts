@@ -12,7 +12,7 @@ export interface PageFormat {
   /** IANA zone of instants that belong to no limit. */
   readonly zone: string;
   readonly nowMs: number;
-  /** What the request before this one did. */
+  /** Outcome of the request before this one. */
   readonly done?: string | undefined;
 }
 
